@@ -1,0 +1,77 @@
+"""The one guard between us and the application: a fault of ours is logged once per place, counted and swallowed.
+
+Rules
+-----
+- Only ``Exception`` is swallowed: ``KeyboardInterrupt``, ``SystemExit`` and cancellation pass.
+- Only code of ours runs inside the guard, never the application's or the provider's: their exceptions pass unmodified.
+- The log line names the place and the exception's type, with a traceback at debug level: a message of an exception may
+  quote the conversation.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+_logger = logging.getLogger("otel_footprint")
+_lock: Final = threading.RLock()  # re-entrant: a guarded place may run from a finaliser inside another one
+_seen: Final[set[str]] = set()
+_counts: Final[dict[str, int]] = {}
+_listeners: Final[list[Callable[[str], None]]] = []
+
+
+@contextmanager
+def guard(place: str) -> Iterator[None]:
+    """Run a block of ours so that no exception of it reaches the application. ``place`` is a short constant name."""
+    try:
+        yield
+    except Exception as fault:
+        _report(place, fault)
+
+
+def _report(place: str, fault: Exception) -> None:
+    with _lock:
+        _counts[place] = _counts.get(place, 0) + 1
+        first = place not in _seen
+        _seen.add(place)
+        listeners = tuple(_listeners)
+    if first:
+        _logger.warning(
+            "otel-footprint: internal error in %s (%s); the application is not affected. Further ones are only counted.",
+            place,
+            type(fault).__name__,
+        )
+    _logger.debug("otel-footprint: internal error in %s", place, exc_info=fault)
+    for listener in listeners:
+        try:
+            listener(place)
+        except Exception as second:
+            _logger.debug("otel-footprint: counting an internal error failed", exc_info=second)
+
+
+def listen(listener: Callable[[str], None]) -> Callable[[], None]:
+    """Call ``listener(place)`` for each swallowed fault; returns the function that stops it."""
+    with _lock:
+        _listeners.append(listener)
+
+    def stop() -> None:
+        with _lock:
+            if listener in _listeners:
+                _listeners.remove(listener)
+
+    return stop
+
+
+def fault_counts() -> dict[str, int]:
+    """How many faults were swallowed, by place, since the process started."""
+    with _lock:
+        return dict(_counts)
+
+
+def after_fork_in_child() -> None:
+    """Forget the parent's counts: a forked worker is a process of its own."""
+    with _lock:
+        _counts.clear()

@@ -1,0 +1,84 @@
+"""One completed provider call, as the edges hand it to the core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from otel_footprint.core.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class CallRef:
+    """Where a call is in the trace, so that a later decision can link to it. Ids are OpenTelemetry's integers."""
+
+    trace_id: int
+    span_id: int
+    trace_flags: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One choice the model gave.
+
+    ``partial`` is True when the text is not all the model wrote: a broken or abandoned stream, a length cut.
+    """
+
+    message: Message
+    choice: int = 0
+    finish_reason: str | None = None
+    partial: bool = False
+
+
+EditKind: TypeAlias = Literal["clear", "evict", "summarize"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderEdit:
+    """An edit of the window that the provider made on its side and said so.
+
+    ``kind`` uses the words of the window decisions; ``count`` is how many tool results or messages it names, 0 if it
+    does not; ``source`` is the provider's own word (``clear_tool_uses_20250919``, ``compaction``, ``truncation``).
+    """
+
+    kind: EditKind
+    source: str
+    count: int = 0
+
+
+ExplicitSource: TypeAlias = Literal["explicit", "ambient"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call. Times are Unix seconds.
+
+    - ``system`` is the leading system envelope (the system instruction, and system messages that open the history);
+      ``messages`` is the rest, as sent. System messages further in stay in ``messages``.
+    - ``outputs`` is empty for a call that failed.
+    - ``tools`` are the names offered; None when the edge cannot know.
+    - ``conversation_id`` with ``conversation_source``: ``explicit`` is ours (`conversation(id=…)`, also without a given
+      id), ``ambient`` the framework's ``gen_ai.conversation.id``.
+    - ``previous_response_id``: the provider holds the window of that response; ``messages`` is then only what was sent.
+    - ``server_thread``: the provider's own conversation or thread object holds the window, by its id.
+    - ``error_result_ids``: ids of tool results that the request marks as errors where the parts do not carry it.
+    """
+
+    messages: tuple[Message, ...]
+    system: tuple[Message, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    now: float
+    started_at: float | None = None
+    ref: CallRef | None = None
+    operation: str = "chat"
+    provider: str | None = None
+    model: str | None = None
+    agent: str | None = None
+    tools: tuple[str, ...] | None = None
+    conversation_id: str | None = None
+    conversation_source: ExplicitSource | None = None
+    response_id: str | None = None
+    previous_response_id: str | None = None
+    server_thread: str | None = None
+    edits: tuple[ProviderEdit, ...] = ()
+    error_result_ids: frozenset[str] = frozenset()

@@ -1,0 +1,1 @@
+"""Evidence: can the run prove it read what an answer states?"""

@@ -1,0 +1,1 @@
+"""The window: what left it, and what the record says about it."""

@@ -1,0 +1,1 @@
+"""Checking recorded conversations without OpenTelemetry: files in, judgements out."""

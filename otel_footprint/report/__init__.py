@@ -1,0 +1,1 @@
+"""Traces and judgements in words and tables for people."""

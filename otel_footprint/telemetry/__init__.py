@@ -1,0 +1,1 @@
+"""Decisions as OpenTelemetry: names, spans, events, logs, links and metrics."""
