@@ -1,1 +1,30 @@
 """OpenTelemetry middleware for LLM agents: what the window kept, and whether an answer was read from tool results."""
+
+from typing import TYPE_CHECKING
+
+from otel_footprint._exports import load as __getattr__  # noqa: F401 - names load when first asked for
+
+if TYPE_CHECKING:
+    from otel_footprint.context import current_conversation
+    from otel_footprint.handle import Conversation, conversation
+    from otel_footprint.core.absence import absent, coverage
+    from otel_footprint.core.errors import ConfigurationError, FootprintError, UnreadableInputError
+    from otel_footprint.core.evidence.options import Evidence, Shape
+    from otel_footprint.offline.check import check
+    from otel_footprint.runtime import instrument, uninstrument
+
+__all__ = [
+    "ConfigurationError",
+    "Conversation",
+    "Evidence",
+    "FootprintError",
+    "Shape",
+    "UnreadableInputError",
+    "absent",
+    "check",
+    "conversation",
+    "coverage",
+    "current_conversation",
+    "instrument",
+    "uninstrument",
+]

@@ -1,0 +1,165 @@
+"""Settings: the arguments of ``instrument()``, and the only reader of the environment.
+
+Rules
+-----
+- Every setting has an argument and an environment variable ``OTEL_FOOTPRINT_<NAME>``; the argument wins.
+- A value that cannot be used raises :class:`ConfigurationError` naming the setting, the value and what to write instead.
+- An empty variable is an unset one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.evidence.options import Evidence
+
+PREFIX: Final = "OTEL_FOOTPRINT_"
+
+Events: TypeAlias = Literal["span", "log", "both"]
+CaptureValues: TypeAlias = Literal["none", "flagged", "all"]
+
+PROVIDERS: Final = ("openai", "anthropic", "google-genai", "bedrock", "langchain")
+"""The names that ``providers`` takes."""
+
+_MAX_CONVERSATIONS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is in force. ``providers`` None means every SDK that is installed and that nobody else instruments.
+
+    ``conversation_limit`` bounds how many live conversations are held; the oldest goes first, and that is counted.
+    ``hooks`` names other completion hooks to run beside ours; None means those that are configured.
+    ``hash_key`` keys the content hashes; None makes one that is random per process.
+    """
+
+    providers: tuple[str, ...] | None = None
+    evidence: Evidence = field(default_factory=Evidence)
+    events: Events = "span"
+    capture_values: CaptureValues = "none"
+    conversation_limit: int = 1000
+    hooks: tuple[str, ...] | None = None
+    hash_key: bytes | None = None
+
+    def difference(self, other: Settings) -> str | None:
+        """The first setting that differs, by name; None when all are the same."""
+        return next((f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)), None)
+
+
+def resolve(
+    *,
+    providers: Iterable[str] | None = None,
+    evidence: Evidence | None = None,
+    events: str | None = None,
+    capture_values: str | None = None,
+    conversation_limit: int | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings from the arguments, then the environment, then the defaults.
+
+    Raises:
+        ConfigurationError: a value that cannot be used, from either source.
+    """
+    env = _Environment(os.environ if environ is None else environ)
+    names = env.names("INSTRUMENT") if providers is None else _names_of(providers, "providers")
+    return Settings(
+        providers=_provider_names(names, "providers" if providers is not None else f"{PREFIX}INSTRUMENT"),
+        evidence=_evidence(evidence, env),
+        events=_one_of(Events, events, "events", env),
+        capture_values=_one_of(CaptureValues, capture_values, "capture_values", env),
+        conversation_limit=_limit(conversation_limit, env),
+        hooks=env.names("HOOKS"),
+        hash_key=_hash_key(env),
+    )
+
+
+class _Environment:
+    """Reads our variables; an empty one is an unset one."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def get(self, name: str) -> str | None:
+        return self._values.get(PREFIX + name, "").strip() or None
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        raw = self.get(name)
+        return None if raw is None else tuple(part.strip() for part in raw.split(",") if part.strip())
+
+
+def _names_of(providers: Iterable[str], setting: str) -> tuple[str, ...]:
+    if isinstance(providers, str):
+        raise ConfigurationError(f"{setting}={providers!r}: give a list of names, such as [{providers!r}]")
+    return tuple(providers)
+
+
+def _provider_names(names: tuple[str, ...] | None, setting: str) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    aliases = {"google": "google-genai", "google_genai": "google-genai", "gemini": "google-genai", "boto3": "bedrock"}
+    resolved = tuple(aliases.get(name.lower(), name.lower()) for name in map(str, names))
+    for given, name in zip(names, resolved, strict=True):
+        if name not in PROVIDERS:
+            raise ConfigurationError(f"{setting}: {given!r} is not known; use one or more of {', '.join(PROVIDERS)}")
+    return tuple(dict.fromkeys(resolved))
+
+
+def _evidence(given: Evidence | None, env: _Environment) -> Evidence:
+    if given is not None and not isinstance(given, Evidence):
+        raise ConfigurationError(f"evidence={given!r}: give an otel_footprint.Evidence(...)")
+    if given is None:
+        changes: dict[str, Any] = {}
+        if (posture := env.get("POSTURE")) is not None:
+            changes["posture"] = posture.lower()
+        if (check := env.get("CHECK")) is not None:
+            changes["check"] = check.lower()
+        try:
+            given = replace(Evidence(), **changes)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{PREFIX}POSTURE / {PREFIX}CHECK: {error}") from None
+    if given.posture != "assist":
+        raise ConfigurationError(
+            f"posture {given.posture!r} acts on requests, which this version does not do; use 'assist'"
+        )
+    return given
+
+
+def _one_of(choices: Any, given: str | None, setting: str, env: _Environment) -> Any:
+    allowed = get_args(choices)
+    source, value = setting, given
+    if given is None:
+        source = PREFIX + setting.upper()
+        raw = env.get(setting.upper())
+        value = raw.lower() if raw is not None else allowed[0]
+    if value not in allowed:
+        raise ConfigurationError(f"{source}={value!r} is not one of {', '.join(allowed)}")
+    return value
+
+
+def _limit(given: int | None, env: _Environment) -> int:
+    source, value = "conversation_limit", given
+    if given is None:
+        source = f"{PREFIX}CONVERSATION_LIMIT"
+        raw = env.get("CONVERSATION_LIMIT")
+        if raw is None:
+            return Settings().conversation_limit
+        value = int(raw) if raw.isdecimal() and raw.isascii() and len(raw) <= 12 else None
+        if value is None:
+            raise ConfigurationError(f"{source}={raw!r} is not a whole number; write for example 1000")
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_CONVERSATIONS:
+        raise ConfigurationError(f"{source}={value!r}: give a whole number from 1 to {_MAX_CONVERSATIONS}")
+    return value
+
+
+def _hash_key(env: _Environment) -> bytes | None:
+    raw = env.get("HASH_KEY")
+    if raw is None:
+        return None
+    key = raw.encode()
+    if not 16 <= len(key) <= 64:
+        raise ConfigurationError(f"{PREFIX}HASH_KEY has {len(key)} bytes; give 16 to 64 (its value is not shown here)")
+    return key

@@ -1,0 +1,58 @@
+"""What OpenTelemetry loads by name: the completion hook, the instrumentor, and what runs before any instrumentor.
+
+A setting of ours that cannot be used is said in one line and leaves us off: raised here, it would take every other
+instrumentation of the process down with it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from otel_footprint import runtime
+from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.genai import preinstrument
+from otel_footprint.genai.instrumentor import BaseFootprintInstrumentor
+
+_logger = logging.getLogger("otel_footprint")
+
+
+class _Off:
+    """The hook of a process whose settings cannot be used."""
+
+    def on_completion(self, **_: Any) -> None:
+        """Nothing is observed."""
+
+
+def completion_hook() -> Any:
+    """The hook ``footprint``, for OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK. Starts the runtime where nobody has."""
+    try:
+        return runtime.start_implicitly().hook
+    except ConfigurationError as error:
+        _logger.error("otel-footprint is off: %s", error)
+        return _Off()
+
+
+def pre_instrument() -> None:
+    """Select our hook before the first instrumentor loads, since that one decides."""
+    preinstrument.select_hook()
+
+
+class FootprintInstrumentor(BaseFootprintInstrumentor):
+    """Zero code: ``opentelemetry-instrument python agent.py`` finds it and turns everything on."""
+
+    def _instrument(self, **kwargs: Any) -> None:
+        try:
+            if any(kwargs.get(name) is not None for name in ("tracer_provider", "meter_provider", "logger_provider")):
+                runtime.instrument(
+                    tracer_provider=kwargs.get("tracer_provider"),
+                    meter_provider=kwargs.get("meter_provider"),
+                    logger_provider=kwargs.get("logger_provider"),
+                )
+            else:
+                runtime.start_implicitly()
+        except ConfigurationError as error:
+            _logger.error("otel-footprint is off: %s", error)
+
+    def _uninstrument(self, **kwargs: Any) -> None:
+        runtime.uninstrument()

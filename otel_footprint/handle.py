@@ -1,0 +1,176 @@
+"""``conversation()``: names a conversation, spans it, and gives the application what was decided in it."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import trace
+from opentelemetry.context import attach, detach
+from opentelemetry.util.genai.handler import TelemetryHandler
+
+from otel_footprint import boundary, runtime
+from otel_footprint.context import current_conversation, with_conversation
+from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.telemetry import names
+from otel_footprint.telemetry.summary import Summary
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from otel_footprint.core.decisions import Decisions, WindowChange
+    from otel_footprint.core.evidence.verdicts import Judgement
+
+_logger = logging.getLogger("otel_footprint")
+
+_MAX_ID_CHARS: Final = 256
+
+
+class Conversation:
+    """A handle on one conversation: a context manager, sync and async, entered once.
+
+    Calls made inside it belong to the conversation ``id``, whatever their messages look like. It opens the standard
+    ``invoke_agent`` span, or uses the one that a framework has opened around it, and writes the final summary on it.
+    """
+
+    def __init__(self, *, id: str | None, agent: str | None, request: str | None, evidence: Evidence | None) -> None:
+        self.id: Final = id if id is not None else uuid.uuid4().hex
+        self.agent: Final = agent
+        self.evidence_options: Final = evidence
+        self._given_id: Final = id
+        self._request: Final = request
+        self._decisions: list[Decisions] = []
+        self._summary = Summary()
+        self._open = ExitStack()
+        self._entered = False
+
+    @property
+    def answers(self) -> tuple[Judgement, ...]:
+        """The judgements of all answers so far, oldest first."""
+        return tuple(judgement for decisions in self._decisions for judgement in decisions.judgements)
+
+    @property
+    def window(self) -> WindowChange | None:
+        """What happened to the window at the last call, None before the first."""
+        return self._decisions[-1].window if self._decisions else None
+
+    @property
+    def decisions(self) -> tuple[Decisions, ...]:
+        """Everything decided, one value per completed call, oldest first."""
+        return tuple(self._decisions)
+
+    def evidence(self, text: str, *, name: str) -> None:
+        """Hand in evidence that no tool returned, such as a retrieved document or a file. It never leaves the window.
+
+        Args:
+            text: what the model may read values from; JSON is read as JSON.
+            name: how a carrier is named in the telemetry.
+        """
+        if not isinstance(text, str) or not isinstance(name, str):
+            raise ConfigurationError(
+                f"evidence({type(text).__name__}, name={type(name).__name__}): give two strings, the text and its name"
+            )
+        if (running := runtime.current()) is not None:
+            running.hand_in(self.id, text, name)
+
+    def record(self, decisions: Decisions) -> None:
+        """Take note of one call's decisions. Called by the runtime, from any thread."""
+        self._decisions.append(decisions)
+        self._summary = self._summary.add(decisions)
+
+    def __enter__(self) -> Conversation:
+        if self._entered:
+            raise ConfigurationError("a conversation() is entered once; call conversation() again, with the same id")
+        self._entered = True
+        running = runtime.current()
+        if running is None:
+            _logger.warning("conversation() observes nothing before otel_footprint.instrument() is called")
+        with boundary.guard("conversation.enter"):
+            self._enter(running)
+        return self
+
+    def _enter(self, running: runtime.Runtime | None) -> None:
+        span = trace.get_current_span()
+        if not _is_agent_span(span):
+            span = self._open_agent_span(running)
+        token = attach(with_conversation(self))
+        self._open.callback(self._leave, running, span, token)
+        if running is not None and self._request is not None:
+            running.say(self.id, self._request)
+
+    def _open_agent_span(self, running: runtime.Runtime | None) -> Span:
+        providers = running.providers if running is not None else runtime.Providers()
+        handler = TelemetryHandler(
+            tracer_provider=providers.tracer,
+            meter_provider=providers.meter,
+            logger_provider=providers.logger,
+            instrumentation_scope_name="otel_footprint",
+        )
+        invocation = self._open.enter_context(
+            handler.invoke_local_agent(agent_name=self.agent, conversation_id=self._given_id)
+        )
+        return trace.get_current_span(invocation.context)
+
+    def _leave(self, running: runtime.Runtime | None, span: Span, token: object) -> None:
+        with boundary.guard("conversation.leave"):
+            if current_conversation() is self:  # else: left in another task or thread, where nothing was attached
+                detach(token)  # type: ignore[arg-type]
+            if running is not None:
+                running.emitter.summarise(span, self._summary)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with boundary.guard("conversation.exit"):
+            self._open.__exit__(kind, error, traceback)
+
+    async def __aenter__(self) -> Conversation:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, traceback)
+
+
+def conversation(
+    id: str | None = None,
+    *,
+    agent: str | None = None,
+    request: str | None = None,
+    evidence: Evidence | None = None,
+) -> Conversation:
+    """A conversation whose calls belong together: ``with conversation("order-4711", agent="support") as c: …``.
+
+    Args:
+        id: your name for it, exported as ``gen_ai.conversation.id``; calls of other processes may share it. None: the
+            calls made inside belong together, and no id is exported.
+        agent: the agent's name, on spans and metrics.
+        request: what the person asked, where it is in no message; its words count as said.
+        evidence: how its answers are judged, where it differs from ``instrument(evidence=…)``.
+
+    Raises:
+        ConfigurationError: an argument that cannot be used.
+    """
+    for name, value in (("id", id), ("agent", agent), ("request", request)):
+        if value is not None and not isinstance(value, str):
+            raise ConfigurationError(f"conversation({name}={value!r}): give a string")
+    if id is not None and not 0 < len(id) <= _MAX_ID_CHARS:
+        raise ConfigurationError(f"conversation(id=…) has {len(id)} characters; give 1 to {_MAX_ID_CHARS}")
+    if evidence is not None:
+        if not isinstance(evidence, Evidence):
+            raise ConfigurationError(f"conversation(evidence={evidence!r}): give an otel_footprint.Evidence(...)")
+        if evidence.posture != "assist":
+            raise ConfigurationError(
+                f"posture {evidence.posture!r} acts on requests, which this version does not do; use 'assist'"
+            )
+    return Conversation(id=id, agent=agent, request=request, evidence=evidence)
+
+
+def _is_agent_span(span: Span) -> bool:
+    attributes = getattr(span, "attributes", None)  # only spans of the SDK that are sampled have them
+    return bool(attributes) and attributes.get(names.GEN_AI_OPERATION_NAME) == "invoke_agent"

@@ -1,0 +1,300 @@
+"""The composition root: one runtime per process wires the core to its edges.
+
+Rules
+-----
+- One runtime per process, shared by all instrumentors: state belongs to it and not to a hook.
+- The store is used under one lock. A finaliser (an abandoned stream) may call in while this very thread holds it: such
+  a call waits until the call in progress is done, and is then judged without its span, which has ended by then.
+- A fork takes the lock first, so that the child never inherits a half-written store or a lock that nobody will release.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from otel_footprint import boundary
+from otel_footprint.config import Settings, resolve
+from otel_footprint.context import current_conversation
+from otel_footprint.core.conversations import Conversations, Limits
+from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.genai.hook import FootprintHook, HookCall, other_hooks
+from otel_footprint.genai.instrumentation import turn_off, turn_on
+from otel_footprint.genai.sdks import SdkState
+from otel_footprint.providers import carrying
+from otel_footprint.telemetry.emitter import Emission, Emitter
+
+if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+    from otel_footprint.core.call import Call
+    from otel_footprint.core.decisions import Decisions
+    from otel_footprint.core.evidence.options import Evidence
+
+_logger = logging.getLogger("otel_footprint")
+
+
+@dataclass(frozen=True, slots=True)
+class Providers:
+    """Where telemetry goes; None is OpenTelemetry's global one."""
+
+    tracer: TracerProvider | None = None
+    meter: MeterProvider | None = None
+    logger: LoggerProvider | None = None
+
+    def difference(self, other: Providers) -> str | None:
+        """The argument of ``instrument()`` whose provider is another object, or None."""
+        names = {"tracer": "tracer_provider", "meter": "meter_provider", "logger": "logger_provider"}
+        return next((arg for name, arg in names.items() if getattr(self, name) is not getattr(other, name)), None)
+
+
+class Runtime:
+    """What is running: settings, the store of conversations, the emitter, the hook."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        providers: Providers,
+        *,
+        implicit: bool = False,
+    ) -> None:
+        self.settings: Final = settings
+        self.providers: Final = providers
+        self.implicit: Final = implicit
+        self.emitter: Final = Emitter(
+            tracer_provider=providers.tracer,
+            meter_provider=providers.meter,
+            logger_provider=providers.logger,
+            events=settings.events,
+            capture_values=settings.capture_values,
+            hash_key=settings.hash_key,
+        )
+        self.carried: Final = carrying.CarryRegistry()
+        self.states: tuple[SdkState, ...] = ()
+        self._store: Final = Conversations(
+            evidence=settings.evidence,
+            limits=Limits(conversations=settings.conversation_limit),
+            new_id=lambda: uuid.uuid4().hex,
+        )
+        self.lock = threading.RLock()
+        self._busy = False
+        self._waiting: Final[deque[HookCall]] = deque()
+        self.hook: Final = FootprintHook(self.complete, other_hooks(settings.hooks))
+        self._stop_listening = boundary.listen(self.emitter.error)
+
+    def start(self) -> None:
+        """Wrap what the hook cannot see (below), then turn on the official instrumentations (above)."""
+        with boundary.guard("carrying.install"):
+            carrying.install(self.carried)
+        self.states = turn_on(
+            self.settings.providers,
+            hook=self.hook,
+            tracer_provider=self.providers.tracer,
+            meter_provider=self.providers.meter,
+            logger_provider=self.providers.logger,
+        )
+
+    def stop(self) -> None:
+        """Turn off what :meth:`start` turned on, in the reverse order."""
+        with boundary.guard("instrumentation.turn_off"):
+            turn_off()
+        with boundary.guard("carrying.uninstall"):
+            carrying.uninstall()
+        self._stop_listening()
+
+    def complete(self, hook_call: HookCall) -> None:
+        """One call has completed: decide, and write it down. Called by the hook before the span ends."""
+        with boundary.guard("runtime.complete"):
+            self._complete(hook_call)
+
+    def _complete(self, hook_call: HookCall) -> None:
+        call = self._with_carried(hook_call.call)
+        handle = current_conversation(hook_call.context)
+        evidence = None
+        if handle is not None:
+            evidence = handle.evidence_options
+            call = replace(
+                call,
+                conversation_id=handle.id,
+                conversation_source="explicit",
+                agent=call.agent or handle.agent,
+            )
+        observed = self._observe(call, evidence, hook_call)
+        if observed is None:
+            return
+        decisions, seconds = observed
+        self.emitter.emit(
+            Emission(
+                decisions=decisions,
+                span=hook_call.span,
+                context=hook_call.context,
+                call=call,
+                evidence_seconds=seconds,
+            )
+        )
+        if handle is not None:
+            handle.record(decisions)
+        while self._waiting and not self._busy:
+            self._complete(replace(self._waiting.popleft(), span=None))
+
+    def _observe(self, call: Call, evidence: Evidence | None, hook_call: HookCall) -> tuple[Decisions, float] | None:
+        with self.lock:
+            if self._busy:  # only a finaliser on this thread gets here: the lock is ours
+                self._waiting.append(hook_call)
+                return None
+            self._busy = True
+            started = time.perf_counter()
+            try:
+                decisions = self._store.observe(call, evidence=evidence)
+            finally:
+                self._busy = False
+            return decisions, time.perf_counter() - started
+
+    def _with_carried(self, call: Call) -> Call:
+        """The call with what only a wrapper could see."""
+        if call.ref is None:
+            return call
+        facts = self.carried.pop(call.ref.trace_id, call.ref.span_id)
+        if facts is None:
+            return call
+        return replace(
+            call,
+            previous_response_id=call.previous_response_id or facts.previous_response_id,
+            server_thread=call.server_thread or facts.server_thread,
+            edits=call.edits + facts.edits,
+            error_result_ids=call.error_result_ids | facts.error_result_ids,
+        )
+
+    def hand_in(self, conversation_id: str, text: str, name: str) -> None:
+        """Evidence that no tool returned: a retrieved document, a file."""
+        with boundary.guard("runtime.hand_in"), self.lock:
+            self._store.hand_in(conversation_id, text, name)
+
+    def say(self, conversation_id: str, text: str) -> None:
+        """Words of the person or the application that are in no message."""
+        with boundary.guard("runtime.say"), self.lock:
+            self._store.say(conversation_id, text)
+
+    def after_fork_in_child(self) -> None:
+        """The child's own lock; its store is a copy that was whole when the fork took the lock."""
+        self.lock = threading.RLock()
+        self._busy = False
+        self._waiting.clear()
+
+
+_start_lock: Final = threading.RLock()
+_current: Runtime | None = None
+
+
+def current() -> Runtime | None:
+    """The runtime of this process, if one was started."""
+    return _current
+
+
+def instrument(
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
+    providers: Iterable[str] | None = None,
+    evidence: Evidence | None = None,
+    events: str | None = None,
+    capture_values: str | None = None,
+    conversation_limit: int | None = None,
+) -> None:
+    """Turn observation on for every provider SDK that is, or will be, imported in this process.
+
+    Each argument but the three providers of OpenTelemetry has an environment variable; the argument wins. The providers
+    default to OpenTelemetry's global ones. A second call with the same settings does nothing.
+
+    Args:
+        tracer_provider, meter_provider, logger_provider: where spans, metrics and log events go.
+        providers: names of the SDKs to instrument, of ``openai``, ``anthropic``, ``google-genai``, ``bedrock``,
+            ``langchain``; default: all that are installed and that no other instrumentation holds. A name given here
+            is instrumented also where another instrumentation holds it. ``OTEL_FOOTPRINT_INSTRUMENT``.
+        evidence: how answers are judged (``OTEL_FOOTPRINT_POSTURE``, ``OTEL_FOOTPRINT_CHECK``).
+        events: ``span``, ``log`` or ``both`` (``OTEL_FOOTPRINT_EVENTS``).
+        capture_values: ``none``, ``flagged`` or ``all`` (``OTEL_FOOTPRINT_CAPTURE_VALUES``).
+        conversation_limit: how many live conversations are held (``OTEL_FOOTPRINT_CONVERSATION_LIMIT``).
+
+    Raises:
+        ConfigurationError: a value that cannot be used, or settings other than those already in force.
+    """
+    settings = resolve(
+        providers=providers,
+        evidence=evidence,
+        events=events,
+        capture_values=capture_values,
+        conversation_limit=conversation_limit,
+    )
+    given = Providers(tracer_provider, meter_provider, logger_provider)
+    global _current
+    with _start_lock:
+        running = _current
+        if running is not None:
+            difference = given.difference(running.providers) or settings.difference(running.settings)
+            if difference is None:
+                return
+            if not running.implicit:
+                raise ConfigurationError(
+                    f"instrument() was called before with another {difference}; call uninstrument() first, "
+                    f"or give the same {difference}"
+                )
+            running.stop()  # zero code started it; what the application asks for wins
+        _current = Runtime(settings, given)
+        _current.start()
+
+
+def start_implicitly() -> Runtime:
+    """The runtime of this process, started from the environment alone where nobody has started one.
+
+    Raises:
+        ConfigurationError: a variable of ours that cannot be used.
+    """
+    global _current
+    with _start_lock:
+        if _current is None:
+            _current = Runtime(resolve(), Providers(), implicit=True)
+            _current.start()
+        return _current
+
+
+def uninstrument() -> None:
+    """Restore every SDK as it was and forget all conversations. Does nothing when nothing is on."""
+    global _current
+    with _start_lock:
+        running, _current = _current, None
+        if running is not None:
+            running.stop()
+
+
+def _before_fork() -> None:
+    _start_lock.acquire()
+    if _current is not None:
+        _current.lock.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    if _current is not None:
+        _current.lock.release()
+    _start_lock.release()
+
+
+def _after_fork_in_child() -> None:
+    _start_lock.release()
+    boundary.after_fork_in_child()
+    if _current is not None:
+        _current.after_fork_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
