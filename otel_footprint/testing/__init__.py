@@ -1,1 +1,1 @@
-"""For tests of applications and of this project: a scripted provider, fixed clock and ids, an in-memory sink."""
+"""Public helpers for tests: a scripted provider, an in-memory sink, a fixed clock. Import the module you need."""
