@@ -6,10 +6,10 @@ from otel_footprint._exports import load as __getattr__  # noqa: F401 - names lo
 
 if TYPE_CHECKING:
     from otel_footprint.context import current_conversation
-    from otel_footprint.handle import Conversation, conversation
     from otel_footprint.core.absence import absent, coverage
     from otel_footprint.core.errors import ConfigurationError, FootprintError, UnreadableInputError
     from otel_footprint.core.evidence.options import Evidence, Shape
+    from otel_footprint.handle import Conversation, conversation
     from otel_footprint.offline.check import check
     from otel_footprint.runtime import instrument, uninstrument
 
