@@ -1,0 +1,124 @@
+"""Decisions as attributes of a span: of the call's, and of the agent's around it."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from opentelemetry.util.types import AnyValue
+
+from otel_footprint.core.call import Call
+from otel_footprint.core.decisions import Decisions
+from otel_footprint.telemetry import names
+from otel_footprint.telemetry.limits import Bounds
+from otel_footprint.telemetry.summary import AnswerSummary, Summary
+
+Attributes: TypeAlias = dict[str, AnyValue]
+NO_STATUS: Final = "none"
+"""What stands for the worst status of an answer that states no value."""
+
+
+def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attributes:
+    """What stands on the span of the call itself, without what :func:`limit_attributes` adds."""
+    window = decisions.window
+    attributes: Attributes = {
+        names.CONVERSATION_ID: bounds.text(decisions.conversation),
+        names.CONVERSATION_MATCH: decisions.match,
+        names.THREAD: decisions.thread,
+        names.TURN: decisions.turn,
+        names.ITERATION: decisions.iteration,
+        names.WINDOW_DECISION: window.decision,
+        names.WINDOW_DECIDED_BY: bounds.text(window.decided_by),
+        names.WINDOW_MESSAGES_BEFORE: window.messages_before,
+        names.WINDOW_MESSAGES_AFTER: window.messages_after,
+        names.WINDOW_CHARS_BEFORE: window.chars_before,
+        names.WINDOW_CHARS_AFTER: window.chars_after,
+        names.WINDOW_EVICTED: len(window.evictions),
+        names.WINDOW_REWRITTEN: len(window.rewrites),
+        names.WINDOW_INSERTED: window.inserted,
+        names.EVIDENCE_TOOL_RESULTS_THIS_TURN: decisions.tool_results_this_turn,
+    }
+    if decisions.forked_from is not None:
+        attributes[names.THREAD_FORKED_FROM] = decisions.forked_from
+    if window.dropped_tools:
+        kept, omitted = bounds.items(window.dropped_tools)
+        attributes[names.WINDOW_DROPPED_TOOLS] = kept
+        if omitted:
+            attributes[names.WINDOW_DROPPED_TOOLS_OMITTED] = omitted
+    if not window.settled:
+        attributes[names.WINDOW_SETTLED] = False
+    if compacted_by_provider(decisions, call):
+        attributes[names.GEN_AI_CONVERSATION_COMPACTED] = True
+    answer = AnswerSummary.worst(decisions)
+    if answer is not None:
+        attributes |= answer_attributes(answer)
+        attributes[names.EVIDENCE_CHOICES] = answer.choices
+    return attributes
+
+
+def compacted_by_provider(decisions: Decisions, call: Call) -> bool:
+    """Whether the provider folded this call's history, as the comparison of windows or the provider itself says."""
+    window = decisions.window
+    return (window.decision == "summarize" and window.decided_by == "provider") or any(
+        edit.kind == "summarize" for edit in call.edits
+    )
+
+
+def answer_attributes(answer: AnswerSummary) -> Attributes:
+    """The summary of one answer, the same on spans and on the event."""
+    attributes: Attributes = {
+        names.EVIDENCE_CHOICE: answer.choice,
+        names.EVIDENCE_VERDICT: answer.verdict,
+        names.EVIDENCE_WORST_STATUS: answer.worst_status or NO_STATUS,
+        names.EVIDENCE_ACTION: answer.action,
+        names.EVIDENCE_POSTURE: answer.posture,
+        names.EVIDENCE_CANDIDATES: answer.candidates,
+        names.EVIDENCE_LOOKED_UP: answer.looked_up,
+        names.EVIDENCE_EARLIER_TURNS_ONLY: answer.earlier_turns_only,
+        names.EVIDENCE_TOOL_RESULTS_THIS_TURN: answer.tool_results_this_turn,
+    }
+    if answer.reasons:
+        attributes[names.EVIDENCE_REASONS] = list(answer.reasons)
+        attributes[names.EVIDENCE_REASON] = answer.reasons[0]
+    for status, count in answer.counts.items():
+        attributes[names.EVIDENCE_STATUS[status]] = count
+    return attributes
+
+
+def agent_attributes(summary: Summary, bounds: Bounds) -> Attributes:
+    """What stands on the agent's span: its last answer, and totals over its calls."""
+    attributes: Attributes = {names.TOTALS_CALLS: summary.calls, names.TOTALS_ANSWERS: summary.answers}
+    if summary.conversation is None:
+        return attributes
+    attributes[names.CONVERSATION_ID] = bounds.text(summary.conversation)
+    if summary.match is not None:
+        attributes[names.CONVERSATION_MATCH] = summary.match
+    attributes |= {
+        names.THREAD: summary.thread,
+        names.TURN: summary.turn,
+        names.ITERATION: summary.iteration,
+        names.EVIDENCE_TOOL_RESULTS_THIS_TURN: summary.tool_results_this_turn,
+        names.TOTALS_EVICTED: summary.evicted,
+    }
+    if summary.last is None:
+        return attributes
+    attributes |= answer_attributes(summary.last)
+    attributes[names.EVIDENCE_CHOICES] = summary.last.choices
+    if summary.worst_verdict is not None:
+        attributes[names.TOTALS_WORST_VERDICT] = summary.worst_verdict
+        attributes[names.TOTALS_WORST_STATUS] = summary.worst_status or NO_STATUS
+    for verdict, count in summary.verdicts.items():
+        attributes[names.TOTALS_VERDICT[verdict]] = count
+    for status, count in summary.statuses.items():
+        attributes[names.TOTALS_STATUS[status]] = count
+    return attributes
+
+
+def limit_attributes(bounds: Bounds, *, events_dropped: int = 0, links_dropped: int = 0) -> Attributes:
+    """What the limits left out; nothing where they left nothing out."""
+    counts = {
+        names.LIMITS_EVENTS_DROPPED: events_dropped,
+        names.LIMITS_LINKS_DROPPED: links_dropped,
+        names.LIMITS_TEXTS_CUT: bounds.texts_cut,
+        names.LIMITS_ITEMS_OMITTED: bounds.items_omitted,
+    }
+    return {name: count for name, count in counts.items() if count}

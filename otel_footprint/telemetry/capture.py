@@ -1,0 +1,42 @@
+"""What may leave the process: the capture levels, and the hash that stands in for a message.
+
+Rules
+-----
+- ``none``: names, closed words, counts, ids and hashes. ``flagged``: also the text of flagged values. ``all``: the text
+  of every value of an answer. The text of messages, arguments and results at no level, nor the operands of a derivation.
+- A message is named by a keyed hash: a plain one of "yes" or of a card number could be looked up.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import blake2b
+from typing import Final, Literal, TypeAlias
+
+from otel_footprint.core.evidence.verdicts import Value
+
+CaptureLevel: TypeAlias = Literal["none", "flagged", "all"]
+
+_MAX_KEY_BYTES: Final = 64
+
+
+class Capture:
+    """One capture level, and one key for the hashes.
+
+    ``hash_key`` None or empty is a key of 32 random bytes: the hashes then compare within this process only.
+    """
+
+    __slots__ = ("_key", "_level")
+
+    def __init__(self, level: CaptureLevel, hash_key: bytes | None) -> None:
+        self._level = level
+        key = hash_key or secrets.token_bytes(32)
+        self._key = key if len(key) <= _MAX_KEY_BYTES else blake2b(key).digest()
+
+    def shows(self, value: Value) -> bool:
+        """Whether the text of this value may leave."""
+        return self._level == "all" or (self._level == "flagged" and value.flagged)
+
+    def content_hash(self, message_key: bytes) -> str:
+        """32 hexadecimal digits that name the message whose ``Message.key`` this is."""
+        return blake2b(message_key, digest_size=16, key=self._key).hexdigest()

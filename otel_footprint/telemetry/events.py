@@ -1,0 +1,223 @@
+"""Decisions as events, in order: what left the window, what was rewritten, then each answer, its values, its result.
+
+Rules
+-----
+- A span takes 64 of our events. Where there are more, the summary of each answer goes first, then flagged values, then
+  evictions, then the rest; those that are kept keep their order, and the remainder is counted.
+- What left a window of a call without output is reported by the next call that completes, so not here.
+- No event holds text of a message, an argument or a result; a value's text only where the capture level shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol
+
+from otel_footprint.core.call import Call
+from otel_footprint.core.decisions import Decisions, Eviction, Rewrite
+from otel_footprint.core.evidence.verdicts import STATUSES, Judgement, Value
+from otel_footprint.telemetry import names
+from otel_footprint.telemetry.attributes import Attributes, answer_attributes
+from otel_footprint.telemetry.capture import Capture
+from otel_footprint.telemetry.limits import MAX_EVENTS, Bounds
+from otel_footprint.telemetry.summary import AnswerSummary
+
+_SLOT: Final = "messages"
+_EVALUATION: Final = "agentfootprint.evidence"
+
+
+class _Attributes(Protocol):
+    def __call__(self) -> Attributes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """An event before its attributes are made: most of a great many are never made."""
+
+    name: str
+    importance: int
+    attributes: _Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event, as it goes onto the span and into the log. ``kept`` is False for one that the span has no room for."""
+
+    name: str
+    attributes: Attributes
+    kept: bool = True
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the standard evaluation result, which goes into the log in any case."""
+        return self.name == names.EVENT_GEN_AI_EVALUATION_RESULT
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """``made`` are the events that go out, in order: those of the span, and every evaluation result.
+
+    ``dropped`` counts those that the span has no room for.
+    """
+
+    made: tuple[Event, ...] = ()
+    dropped: int = 0
+
+
+def events_of(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Events:
+    """The events of one call, within the limits."""
+    planned = list(_plan(decisions, call, capture, bounds))
+    if not planned:
+        return Events()
+    by_importance = sorted(range(len(planned)), key=lambda index: planned[index].importance)
+    kept = set(by_importance[:MAX_EVENTS])
+    return Events(
+        made=tuple(
+            Event(event.name, event.attributes(), index in kept)
+            for index, event in enumerate(planned)
+            if index in kept or event.name == names.EVENT_GEN_AI_EVALUATION_RESULT
+        ),
+        dropped=len(planned) - len(kept),
+    )
+
+
+def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Iterator[_Planned]:
+    window = decisions.window
+    if window.settled:
+        for eviction in window.evictions:
+            yield _planned(names.EVENT_CONTEXT_EVICTED, partial(_evicted, eviction, window.decided_by, capture, bounds))
+        for rewrite in window.rewrites:
+            yield _planned(names.EVENT_CONTEXT_REWRITTEN, partial(_rewritten, rewrite, capture, bounds))
+    for judgement in decisions.judgements:
+        yield _planned(names.EVENT_AGENT_EVIDENCE_CHECKED, partial(_checked, judgement, decisions, bounds))
+        for index, value in enumerate(judgement.values):
+            yield _Planned(
+                names.EVENT_EVIDENCE_VALUE,
+                names.IMPORTANCE[names.EVENT_EVIDENCE_VALUE] if value.flagged else names.IMPORTANCE_UNFLAGGED,
+                partial(_value, value, index, judgement.choice, capture, bounds),
+            )
+        yield _planned(names.EVENT_GEN_AI_EVALUATION_RESULT, partial(_result, judgement, call, bounds))
+
+
+def _planned(name: str, attributes: _Attributes) -> _Planned:
+    return _Planned(name, names.IMPORTANCE[name], attributes)
+
+
+def _evicted(eviction: Eviction, decided_by: str, capture: Capture, bounds: Bounds) -> Attributes:
+    attributes: Attributes = {
+        names.EVICTION_SLOT: _SLOT,
+        names.EVICTION_CONTENT_HASH: capture.content_hash(eviction.key),
+        names.EVICTION_REASON: eviction.reason,
+        names.EVICTION_DECIDED_BY: bounds.text(decided_by),
+        names.EVICTION_SURVIVAL_MS: eviction.survival_ms,
+        names.EVICTION_ITERATIONS_SURVIVED: eviction.iterations_survived,
+        names.EVICTION_ROLE: eviction.role,
+        names.EVICTION_INDEX: eviction.index,
+        names.EVICTION_CHARS: eviction.chars,
+    }
+    if eviction.tool is not None:
+        attributes[names.EVICTION_TOOL] = bounds.text(eviction.tool)
+    if eviction.tool_call_id is not None:
+        attributes[names.EVICTION_TOOL_CALL_ID] = bounds.text(eviction.tool_call_id)
+    if eviction.result_ref is not None and eviction.result_ref != eviction.tool_call_id:
+        attributes[names.EVICTION_RESULT_REF] = bounds.text(eviction.result_ref)
+    if eviction.born is not None:
+        attributes[names.EVICTION_BORN_TRACE_ID] = f"{eviction.born.trace_id:032x}"
+        attributes[names.EVICTION_BORN_SPAN_ID] = f"{eviction.born.span_id:016x}"
+    return attributes
+
+
+def _rewritten(rewrite: Rewrite, capture: Capture, bounds: Bounds) -> Attributes:
+    attributes: Attributes = {
+        names.REWRITE_SLOT: _SLOT,
+        names.REWRITE_CONTENT_HASH: capture.content_hash(rewrite.key),
+        names.REWRITE_ROLE: rewrite.role,
+        names.REWRITE_INDEX: rewrite.index,
+        names.REWRITE_CHARS_BEFORE: rewrite.chars_before,
+        names.REWRITE_CHARS_AFTER: rewrite.chars_after,
+    }
+    if rewrite.tool is not None:
+        attributes[names.REWRITE_TOOL] = bounds.text(rewrite.tool)
+    if rewrite.tool_call_id is not None:
+        attributes[names.REWRITE_TOOL_CALL_ID] = bounds.text(rewrite.tool_call_id)
+    return attributes
+
+
+def _checked(judgement: Judgement, decisions: Decisions, bounds: Bounds) -> Attributes:
+    return {
+        names.CONVERSATION_ID: bounds.text(decisions.conversation),
+        names.THREAD: decisions.thread,
+        names.TURN: decisions.turn,
+        names.ITERATION: decisions.iteration,
+        **answer_attributes(AnswerSummary.of(judgement, decisions)),
+    }
+
+
+def _value(value: Value, index: int, choice: int, capture: Capture, bounds: Bounds) -> Attributes:
+    attributes: Attributes = {
+        names.EVIDENCE_CHOICE: choice,
+        names.VALUE_INDEX: index,
+        names.VALUE_SHAPE: bounds.text(value.shape),
+        names.VALUE_STATUS: value.status,
+        names.VALUE_FLAGGED: value.flagged,
+        names.VALUE_OCCURRENCES: len(value.spans),
+    }
+    if value.derivation is not None:
+        attributes[names.VALUE_DERIVATION] = bounds.text(value.derivation.name)
+    if value.carriers:
+        if value.carriers[0].tool is not None:
+            attributes[names.VALUE_TOOL] = bounds.text(value.carriers[0].tool)
+        kept, omitted = bounds.items(carrier.ref for carrier in value.carriers)
+        attributes[names.VALUE_TOOL_CALL_IDS] = kept
+        if omitted:
+            attributes[names.VALUE_TOOL_CALL_IDS_OMITTED] = omitted
+    if value.carriers_cut:
+        attributes[names.VALUE_CARRIERS_CUT] = True
+    if value.turn is not None:
+        attributes[names.VALUE_TURN] = value.turn
+    if value.evicted_by is not None:
+        dropped = value.evicted_by
+        attributes[names.VALUE_EVICTED_DECISION] = bounds.text(dropped.decision)
+        attributes[names.VALUE_EVICTED_DECIDED_BY] = bounds.text(dropped.decided_by)
+        if dropped.tool is not None:
+            attributes[names.VALUE_EVICTED_TOOL] = bounds.text(dropped.tool)
+        if dropped.tool_call_id is not None:
+            attributes[names.VALUE_EVICTED_TOOL_CALL_ID] = bounds.text(dropped.tool_call_id)
+    if capture.shows(value):
+        attributes[names.VALUE_TEXT] = bounds.text(value.text)
+    return attributes
+
+
+def _result(judgement: Judgement, call: Call, bounds: Bounds) -> Attributes:
+    attributes: Attributes = {
+        names.GEN_AI_EVALUATION_NAME: _EVALUATION,
+        names.GEN_AI_EVALUATION_SCORE_LABEL: judgement.verdict,
+        names.GEN_AI_EVALUATION_EXPLANATION: bounds.text(explanation(judgement)),
+        names.EVIDENCE_CHOICE: judgement.choice,
+    }
+    score = score_of(judgement)
+    if score is not None:
+        attributes[names.GEN_AI_EVALUATION_SCORE_VALUE] = score
+    if call.response_id is not None:
+        attributes[names.GEN_AI_RESPONSE_ID] = bounds.text(call.response_id)
+    return attributes
+
+
+def score_of(judgement: Judgement) -> float | None:
+    """The share of values that are not flagged, 0 to 1; None where not every value could be judged, or there is none."""
+    if judgement.verdict not in ("grounded", "ungrounded") or not judgement.values:
+        return None
+    flagged = sum(1 for value in judgement.values if value.flagged)
+    return 1.0 - flagged / len(judgement.values)
+
+
+def explanation(judgement: Judgement) -> str:
+    """The verdict in a sentence of counts and closed words."""
+    counts = judgement.counts
+    flagged = sum(1 for value in judgement.values if value.flagged)
+    statuses = ", ".join(f"{counts[status]} {status}" for status in STATUSES if status in counts)
+    sentence = f"{flagged} of {len(judgement.values)} values flagged" if judgement.values else "no value to look up"
+    because = f"; because of {', '.join(judgement.reasons)}" if judgement.reasons else ""
+    return f"{sentence}{f' ({statuses})' if statuses else ''}{because}"

@@ -1,0 +1,200 @@
+"""Every name that goes into telemetry. Generated from registry.toml by scripts/generate_names.py: do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from otel_footprint.telemetry.metric import Metric
+
+# Attributes.
+CONVERSATION_ID: Final = "agentfootprint.conversation.id"
+CONVERSATION_MATCH: Final = "agentfootprint.conversation.match"
+THREAD: Final = "agentfootprint.thread"
+THREAD_FORKED_FROM: Final = "agentfootprint.thread.forked_from"
+TURN: Final = "agentfootprint.turn"
+ITERATION: Final = "agentfootprint.iteration"
+WINDOW_DECISION: Final = "agentfootprint.window.decision"
+WINDOW_DECIDED_BY: Final = "agentfootprint.window.decided_by"
+WINDOW_MESSAGES_BEFORE: Final = "agentfootprint.window.messages_before"
+WINDOW_MESSAGES_AFTER: Final = "agentfootprint.window.messages_after"
+WINDOW_CHARS_BEFORE: Final = "agentfootprint.window.chars_before"
+WINDOW_CHARS_AFTER: Final = "agentfootprint.window.chars_after"
+WINDOW_EVICTED: Final = "agentfootprint.window.evicted"
+WINDOW_REWRITTEN: Final = "agentfootprint.window.rewritten"
+WINDOW_INSERTED: Final = "agentfootprint.window.inserted"
+WINDOW_DROPPED_TOOLS: Final = "agentfootprint.window.dropped_tools"
+WINDOW_DROPPED_TOOLS_OMITTED: Final = "agentfootprint.window.dropped_tools_omitted"
+WINDOW_SETTLED: Final = "agentfootprint.window.settled"
+EVIDENCE_VERDICT: Final = "agentfootprint.evidence.verdict"
+EVIDENCE_WORST_STATUS: Final = "agentfootprint.evidence.worst_status"
+EVIDENCE_ACTION: Final = "agentfootprint.evidence.action"
+EVIDENCE_POSTURE: Final = "agentfootprint.evidence.posture"
+EVIDENCE_REASONS: Final = "agentfootprint.evidence.reasons"
+EVIDENCE_REASON: Final = "agentfootprint.evidence.reason"
+EVIDENCE_CANDIDATES: Final = "agentfootprint.evidence.candidates"
+EVIDENCE_LOOKED_UP: Final = "agentfootprint.evidence.looked_up"
+EVIDENCE_STATUS: Final[Mapping[str, str]] = {
+    "said": "agentfootprint.evidence.status.said",
+    "read": "agentfootprint.evidence.status.read",
+    "respelled": "agentfootprint.evidence.status.respelled",
+    "computed": "agentfootprint.evidence.status.computed",
+    "evicted": "agentfootprint.evidence.status.evicted",
+    "echoed": "agentfootprint.evidence.status.echoed",
+    "argument_only": "agentfootprint.evidence.status.argument_only",
+    "derivable": "agentfootprint.evidence.status.derivable",
+    "unsupported": "agentfootprint.evidence.status.unsupported",
+}
+EVIDENCE_EARLIER_TURNS_ONLY: Final = "agentfootprint.evidence.earlier_turns_only"
+EVIDENCE_TOOL_RESULTS_THIS_TURN: Final = "agentfootprint.evidence.tool_results_this_turn"
+EVIDENCE_CHOICE: Final = "agentfootprint.evidence.choice"
+EVIDENCE_CHOICES: Final = "agentfootprint.evidence.choices"
+TOTALS_CALLS: Final = "agentfootprint.totals.calls"
+TOTALS_ANSWERS: Final = "agentfootprint.totals.answers"
+TOTALS_VERDICT: Final[Mapping[str, str]] = {
+    "no_claims": "agentfootprint.totals.verdict.no_claims",
+    "grounded": "agentfootprint.totals.verdict.grounded",
+    "not_applicable": "agentfootprint.totals.verdict.not_applicable",
+    "ungrounded": "agentfootprint.totals.verdict.ungrounded",
+    "inconclusive": "agentfootprint.totals.verdict.inconclusive",
+}
+TOTALS_STATUS: Final[Mapping[str, str]] = {
+    "said": "agentfootprint.totals.status.said",
+    "read": "agentfootprint.totals.status.read",
+    "respelled": "agentfootprint.totals.status.respelled",
+    "computed": "agentfootprint.totals.status.computed",
+    "evicted": "agentfootprint.totals.status.evicted",
+    "echoed": "agentfootprint.totals.status.echoed",
+    "argument_only": "agentfootprint.totals.status.argument_only",
+    "derivable": "agentfootprint.totals.status.derivable",
+    "unsupported": "agentfootprint.totals.status.unsupported",
+}
+TOTALS_WORST_VERDICT: Final = "agentfootprint.totals.worst_verdict"
+TOTALS_WORST_STATUS: Final = "agentfootprint.totals.worst_status"
+TOTALS_EVICTED: Final = "agentfootprint.totals.evicted"
+LIMITS_EVENTS_DROPPED: Final = "agentfootprint.limits.events_dropped"
+LIMITS_LINKS_DROPPED: Final = "agentfootprint.limits.links_dropped"
+LIMITS_TEXTS_CUT: Final = "agentfootprint.limits.texts_cut"
+LIMITS_ITEMS_OMITTED: Final = "agentfootprint.limits.items_omitted"
+EVICTION_SLOT: Final = "agentfootprint.eviction.slot"
+EVICTION_CONTENT_HASH: Final = "agentfootprint.eviction.content_hash"
+EVICTION_REASON: Final = "agentfootprint.eviction.reason"
+EVICTION_DECIDED_BY: Final = "agentfootprint.eviction.decided_by"
+EVICTION_SURVIVAL_MS: Final = "agentfootprint.eviction.survival_ms"
+EVICTION_ITERATIONS_SURVIVED: Final = "agentfootprint.eviction.iterations_survived"
+EVICTION_ROLE: Final = "agentfootprint.eviction.role"
+EVICTION_TOOL: Final = "agentfootprint.eviction.tool"
+EVICTION_TOOL_CALL_ID: Final = "agentfootprint.eviction.tool_call_id"
+EVICTION_RESULT_REF: Final = "agentfootprint.eviction.result_ref"
+EVICTION_INDEX: Final = "agentfootprint.eviction.index"
+EVICTION_CHARS: Final = "agentfootprint.eviction.chars"
+EVICTION_BORN_TRACE_ID: Final = "agentfootprint.eviction.born_trace_id"
+EVICTION_BORN_SPAN_ID: Final = "agentfootprint.eviction.born_span_id"
+REWRITE_SLOT: Final = "agentfootprint.rewrite.slot"
+REWRITE_CONTENT_HASH: Final = "agentfootprint.rewrite.content_hash"
+REWRITE_ROLE: Final = "agentfootprint.rewrite.role"
+REWRITE_TOOL: Final = "agentfootprint.rewrite.tool"
+REWRITE_TOOL_CALL_ID: Final = "agentfootprint.rewrite.tool_call_id"
+REWRITE_INDEX: Final = "agentfootprint.rewrite.index"
+REWRITE_CHARS_BEFORE: Final = "agentfootprint.rewrite.chars_before"
+REWRITE_CHARS_AFTER: Final = "agentfootprint.rewrite.chars_after"
+VALUE_INDEX: Final = "agentfootprint.value.index"
+VALUE_SHAPE: Final = "agentfootprint.value.shape"
+VALUE_STATUS: Final = "agentfootprint.value.status"
+VALUE_FLAGGED: Final = "agentfootprint.value.flagged"
+VALUE_OCCURRENCES: Final = "agentfootprint.value.occurrences"
+VALUE_DERIVATION: Final = "agentfootprint.value.derivation"
+VALUE_TOOL: Final = "agentfootprint.value.tool"
+VALUE_TOOL_CALL_IDS: Final = "agentfootprint.value.tool_call_ids"
+VALUE_TOOL_CALL_IDS_OMITTED: Final = "agentfootprint.value.tool_call_ids_omitted"
+VALUE_CARRIERS_CUT: Final = "agentfootprint.value.carriers_cut"
+VALUE_TURN: Final = "agentfootprint.value.turn"
+VALUE_EVICTED_DECISION: Final = "agentfootprint.value.evicted_decision"
+VALUE_EVICTED_DECIDED_BY: Final = "agentfootprint.value.evicted_decided_by"
+VALUE_EVICTED_TOOL: Final = "agentfootprint.value.evicted_tool"
+VALUE_EVICTED_TOOL_CALL_ID: Final = "agentfootprint.value.evicted_tool_call_id"
+VALUE_TEXT: Final = "agentfootprint.value.text"
+LINK_KIND: Final = "agentfootprint.link.kind"
+LINK_TOOL: Final = "agentfootprint.link.tool"
+LINK_TOOL_CALL_ID: Final = "agentfootprint.link.tool_call_id"
+LINK_VALUES: Final = "agentfootprint.link.values"
+GEN_AI_CONVERSATION_COMPACTED: Final = "gen_ai.conversation.compacted"
+GEN_AI_EVALUATION_NAME: Final = "gen_ai.evaluation.name"
+GEN_AI_EVALUATION_SCORE_VALUE: Final = "gen_ai.evaluation.score.value"
+GEN_AI_EVALUATION_SCORE_LABEL: Final = "gen_ai.evaluation.score.label"
+GEN_AI_EVALUATION_EXPLANATION: Final = "gen_ai.evaluation.explanation"
+GEN_AI_RESPONSE_ID: Final = "gen_ai.response.id"
+
+# Attributes of others' spans, read and never written.
+GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
+GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
+
+# Events.
+EVENT_CONTEXT_EVICTED: Final = "agentfootprint.context.evicted"
+EVENT_CONTEXT_REWRITTEN: Final = "agentfootprint.context.rewritten"
+EVENT_AGENT_EVIDENCE_CHECKED: Final = "agentfootprint.agent.evidence_checked"
+EVENT_EVIDENCE_VALUE: Final = "agentfootprint.evidence.value"
+EVENT_GEN_AI_EVALUATION_RESULT: Final = "gen_ai.evaluation.result"
+
+# Which events are kept when there are more than a span takes: 1 first.
+IMPORTANCE: Final[Mapping[str, int]] = {
+    EVENT_CONTEXT_EVICTED: 4,
+    EVENT_CONTEXT_REWRITTEN: 5,
+    EVENT_AGENT_EVIDENCE_CHECKED: 1,
+    EVENT_EVIDENCE_VALUE: 3,
+    EVENT_GEN_AI_EVALUATION_RESULT: 2,
+}
+IMPORTANCE_UNFLAGGED: Final = 6
+
+# Labels of metrics.
+LABEL_VERDICT: Final = "verdict"
+LABEL_WORST_STATUS: Final = "worst_status"
+LABEL_POSTURE: Final = "posture"
+LABEL_MODEL: Final = "model"
+LABEL_AGENT: Final = "agent"
+LABEL_STATUS: Final = "status"
+LABEL_SHAPE: Final = "shape"
+LABEL_DECIDED_BY: Final = "decided_by"
+LABEL_REASON: Final = "reason"
+LABEL_TOOL: Final = "tool"
+LABEL_PLACE: Final = "place"
+
+# Metrics.
+METRIC_ANSWERS: Final = Metric(
+    name="agentfootprint.answers",
+    unit="{answer}",
+    brief="Answers judged, each choice counted.",
+)
+METRIC_EVIDENCE_VALUES: Final = Metric(
+    name="agentfootprint.evidence.values",
+    unit="{value}",
+    brief="Values that answers state.",
+)
+METRIC_EVIDENCE_DURATION: Final = Metric(
+    name="agentfootprint.evidence.duration",
+    unit="s",
+    brief="Time it took to judge a call's answers, which is time the call took longer.",
+    buckets=(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0),
+)
+METRIC_WINDOW_EVICTIONS: Final = Metric(
+    name="agentfootprint.window.evictions",
+    unit="{message}",
+    brief="Messages that left a window.",
+)
+METRIC_WINDOW_SURVIVAL: Final = Metric(
+    name="agentfootprint.window.survival",
+    unit="s",
+    brief="How long a message was in the window before it left; those whose birth is unknown are not in it.",
+    buckets=(1.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0),
+)
+METRIC_WINDOW_CHARS: Final = Metric(
+    name="agentfootprint.window.chars",
+    unit="{character}",
+    brief="Characters in the window of a call, without the system instruction.",
+    buckets=(1000.0, 3000.0, 10000.0, 30000.0, 100000.0, 300000.0, 1000000.0, 3000000.0, 10000000.0),
+)
+METRIC_ERRORS: Final = Metric(
+    name="agentfootprint.errors",
+    unit="{error}",
+    brief="Faults of our own that were swallowed; the application never sees them.",
+)

@@ -1,0 +1,144 @@
+"""The summary of answers: of one call's, for its span, and of many calls', for the agent's span. A pure fold.
+
+Rules
+-----
+- A summary holds words and numbers only, no value: it may live as long as the conversation does.
+- A call with several choices is summarised by its worst one: ungrounded, inconclusive, not_applicable, grounded,
+  no_claims, in this order; between equals the worse status, then the first choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from otel_footprint.core.decisions import Decisions, Match
+from otel_footprint.core.evidence.verdicts import (
+    STATUSES,
+    Action,
+    Judgement,
+    Posture,
+    Reason,
+    Status,
+    Verdict,
+)
+
+WORST_FIRST: Final[tuple[Verdict, ...]] = ("ungrounded", "inconclusive", "not_applicable", "grounded", "no_claims")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSummary:
+    """One call's answer in words and numbers. ``choice`` is the one it is about, of ``choices`` that were judged."""
+
+    verdict: Verdict
+    worst_status: Status | None
+    action: Action
+    posture: Posture
+    reasons: tuple[Reason, ...]
+    candidates: int
+    looked_up: int
+    counts: Mapping[Status, int]
+    earlier_turns_only: int
+    choice: int
+    choices: int
+    tool_results_this_turn: int
+
+    @classmethod
+    def of(cls, judgement: Judgement, decisions: Decisions) -> AnswerSummary:
+        """The summary of one judgement of this call."""
+        return cls(
+            verdict=judgement.verdict,
+            worst_status=judgement.worst_status,
+            action=judgement.action,
+            posture=judgement.posture,
+            reasons=judgement.reasons,
+            candidates=judgement.candidates,
+            looked_up=judgement.looked_up,
+            counts=judgement.counts,
+            earlier_turns_only=judgement.earlier_turns_only,
+            choice=judgement.choice,
+            choices=len(decisions.judgements),
+            tool_results_this_turn=decisions.tool_results_this_turn,
+        )
+
+    @classmethod
+    def worst(cls, decisions: Decisions) -> AnswerSummary | None:
+        """The summary of the call's worst answer; None when it gave none."""
+        if not decisions.judgements:
+            return None
+        if len(decisions.judgements) == 1:
+            return cls.of(decisions.judgements[0], decisions)
+        return cls.of(max(decisions.judgements, key=lambda j: _badness(j.verdict, j.worst_status)), decisions)
+
+
+def _badness(verdict: Verdict, worst_status: Status | None) -> tuple[int, int]:
+    return -WORST_FIRST.index(verdict), -1 if worst_status is None else STATUSES.index(worst_status)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What happened under one agent span: totals over its calls, and the last answer.
+
+    ``Summary()`` is that of no call. Conversation, thread, turn and iteration are those of the last call.
+    """
+
+    calls: int = 0
+    answers: int = 0
+    conversation: str | None = None
+    match: Match | None = None
+    thread: int = 0
+    turn: int = 0
+    iteration: int = 0
+    tool_results_this_turn: int = 0
+    evicted: int = 0
+    last: AnswerSummary | None = None
+    worst_verdict: Verdict | None = None
+    worst_status: Status | None = None
+    verdicts: Mapping[Verdict, int] = field(default_factory=dict)
+    statuses: Mapping[Status, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, calls: Iterable[Decisions]) -> Summary:
+        """The summary of these calls, in their order."""
+        summary = cls()
+        for decisions in calls:
+            summary = summary.add(decisions)
+        return summary
+
+    def add(self, decisions: Decisions) -> Summary:
+        """The summary with one more call."""
+        summary = replace(
+            self,
+            calls=self.calls + 1,
+            conversation=decisions.conversation,
+            match=decisions.match,
+            thread=decisions.thread,
+            turn=decisions.turn,
+            iteration=decisions.iteration,
+            tool_results_this_turn=decisions.tool_results_this_turn,
+            evicted=self.evicted + (len(decisions.window.evictions) if decisions.window.settled else 0),
+        )
+        worst = AnswerSummary.worst(decisions)
+        return summary if worst is None else summary._with_answers(decisions, worst)
+
+    def _with_answers(self, decisions: Decisions, worst: AnswerSummary) -> Summary:
+        verdicts, statuses = dict(self.verdicts), dict(self.statuses)
+        worst_verdict, worst_status = self.worst_verdict, self.worst_status
+        for judgement in decisions.judgements:
+            verdicts[judgement.verdict] = verdicts.get(judgement.verdict, 0) + 1
+            for status, count in judgement.counts.items():
+                statuses[status] = statuses.get(status, 0) + count
+        if self.worst_verdict is None or (
+            _badness(worst.verdict, worst.worst_status) > _badness(self.worst_verdict, self.worst_status)
+        ):
+            worst_verdict, worst_status = worst.verdict, worst.worst_status
+        return replace(
+            self,
+            answers=self.answers + len(decisions.judgements),
+            last=worst,
+            worst_verdict=worst_verdict,
+            worst_status=worst_status,
+            verdicts=verdicts,
+            statuses=statuses,
+        )
