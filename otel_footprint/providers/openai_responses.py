@@ -1,0 +1,173 @@
+"""OpenAI Responses items read as core messages.
+
+Rules
+-----
+- The model's items that follow one another (reasoning, calls, hosted tools, text) are one assistant message. It is named
+  by its first item that holds text, else by its first item.
+- Every output item of a tool the application runs is a tool message of its own.
+- Hosted tools (web search, file search, code interpreter, remote MCP) keep a call and a result; the result is None where
+  the item does not carry it, so a value that may stand there accuses nobody.
+- A compaction item is opaque. An item reference stands for history that is not in the list: opaque too.
+- An item of a type we do not know is opaque on the model's side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from otel_footprint.core.messages import (
+    Compaction,
+    Json,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    ServerToolCall,
+    ServerToolResult,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from otel_footprint.providers.native import Native, as_object, decode_arguments, one, split_content, text_or_none
+from otel_footprint.providers.openai_chat import content_parts, role_of
+
+_CALLS: Final = frozenset(
+    {
+        "function_call",
+        "custom_tool_call",
+        "computer_call",
+        "local_shell_call",
+        "shell_call",
+        "apply_patch_call",
+    }
+)
+_OUTPUTS: Final = frozenset({f"{call}_output" for call in _CALLS})
+_HOSTED: Final = frozenset(
+    {"web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "tool_search_call"}
+)
+_ECHOES: Final = frozenset({"mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "additional_tools"})
+"""Items about tools and consent: neither an answer nor evidence."""
+
+ITEMS: Final = (
+    _CALLS | _OUTPUTS | _HOSTED | _ECHOES | {"reasoning", "compaction", "item_reference", "image_generation_call"}
+)
+"""Item types that only the Responses API has: a list with one of them is in this format."""
+
+
+def read(items: Iterable[object], instructions: object = None) -> tuple[Native, ...]:
+    """Read input and output items, in order, with the instructions (position -1) in front.
+
+    Raises :class:`UnreadableInputError` naming the item that cannot be one (counted from 0).
+    """
+    natives: list[Native] = []
+    if isinstance(instructions, str) and instructions:
+        natives.append(one(Message("system", (Text(instructions),)), -1))
+    turn = _Turn()
+    for at, raw in enumerate(items):
+        item = as_object(raw, at)
+        kind = item.get("type") or "message"
+        if kind in _OUTPUTS:
+            natives += turn.close()
+            natives.append(one(Message("tool", _output(item)), at))
+        elif kind == "message":
+            role = role_of(item, at)
+            parts = content_parts(item.get("content"), at)
+            if role == "assistant":
+                turn.add(at, parts)
+            else:
+                natives += turn.close()
+                natives.append(one(Message(role, tuple(parts)), at))
+        else:
+            turn.add(at, _model_item(item, kind if isinstance(kind, str) else "unknown"))
+    natives += turn.close()
+    return tuple(natives)
+
+
+class _Turn:
+    """The assistant turn being joined."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._positions: list[int] = []
+        self._text_at: int | None = None
+
+    def add(self, position: int, parts: list[Part]) -> None:
+        self._positions.append(position)
+        self._parts += parts
+        if self._text_at is None and any(isinstance(part, Text) for part in parts):
+            self._text_at = position
+
+    def close(self) -> list[Native]:
+        if not self._positions:
+            return []
+        at = self._positions[0] if self._text_at is None else self._text_at
+        native = Native(Message("assistant", tuple(self._parts)), tuple(self._positions), at)
+        self._parts, self._positions, self._text_at = [], [], None
+        return [native]
+
+
+def _output(item: Mapping[str, Json]) -> tuple[Part, ...]:
+    content = item.get("output")
+    opaque: list[Part] = []
+    if isinstance(content, dict):  # a screenshot
+        content, opaque = split_content([content])
+    elif isinstance(content, list):
+        content, opaque = split_content(content)
+    return (ToolResult(text_or_none(item.get("call_id")), text_or_none(item.get("name")), content), *opaque)
+
+
+def _model_item(item: Mapping[str, Json], kind: str) -> list[Part]:
+    identity = text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
+    if kind == "reasoning":
+        return [Reasoning(_reasoning(item))]
+    if kind in _CALLS:
+        name = text_or_none(item.get("name")) or kind.removesuffix("_call")
+        arguments = item.get("arguments", item.get("input", item.get("action", item.get("operation"))))
+        return [ToolCall(identity, name, decode_arguments(arguments))]
+    if kind in _HOSTED:
+        return _hosted(item, kind, identity)
+    if kind == "compaction":
+        return [Compaction(None)]
+    if kind in _ECHOES:
+        return []
+    return [Opaque({"image_generation_call": "image", "item_reference": "reference"}.get(kind, "unknown"))]
+
+
+def _reasoning(item: Mapping[str, Json]) -> str:
+    texts: list[str] = []
+    for key in ("summary", "content"):
+        blocks = item.get(key)
+        for block in blocks if isinstance(blocks, list) else ():
+            text = block.get("text") if isinstance(block, dict) else None
+            if isinstance(text, str):
+                texts.append(text)
+    return "\n".join(texts)
+
+
+def _hosted(item: Mapping[str, Json], kind: str, identity: str | None) -> list[Part]:
+    name = text_or_none(item.get("name")) or kind.removesuffix("_call")
+    arguments: Json
+    content: Json = None
+    match kind:
+        case "web_search_call":
+            arguments = item.get("action")
+        case "file_search_call":
+            arguments = item.get("queries")
+            content = item.get("results")
+        case "code_interpreter_call":
+            arguments = item.get("code")
+            content = item.get("outputs")
+        case "mcp_call":
+            arguments = decode_arguments(item.get("arguments"))
+            content = item.get("output")
+            if content is None:
+                content = item.get("error")
+        case _:
+            arguments = item.get("arguments")
+            content = item.get("tools")
+    opaque: list[Part] = []
+    if isinstance(content, list):
+        readable, opaque = split_content(content)
+        content = readable or None
+    return [ServerToolCall(identity, name, arguments), ServerToolResult(identity, name, content), *opaque]

@@ -1,0 +1,211 @@
+"""A trace as a tree for people: calls with what their window did, answers with their verdict and flagged values.
+
+Only what the spans carry is shown: values and their text appear only where the run captured them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES
+from otel_footprint.core.messages import Json
+from otel_footprint.offline.otlp import Event, Span
+from otel_footprint.telemetry import names
+
+VERDICT_STYLES: Final[Mapping[str, str]] = {
+    "no_claims": "dim",
+    "grounded": "green",
+    "not_applicable": "dim",
+    "ungrounded": "bold red",
+    "inconclusive": "yellow",
+}
+STATUS_STYLES: Final[Mapping[str, str]] = {
+    "said": "dim",
+    "read": "green",
+    "respelled": "green",
+    "computed": "cyan",
+    "evicted": "bold magenta",
+    "echoed": "cyan",
+    "argument_only": "bold red",
+    "derivable": "yellow",
+    "unsupported": "bold red",
+}
+
+_QUIET_STATUSES: Final = frozenset({"said", "read"})
+
+
+def render(spans: Sequence[Span], console: Console, *, all_values: bool = False) -> None:
+    """Print every trace in ``spans``, oldest first.
+
+    Flagged values and those that needed work (respelled, computed, echoed, derivable) have a line each; with
+    ``all_values`` the plain ones too.
+    """
+    by_trace: dict[str, list[Span]] = defaultdict(list)
+    for span in sorted(spans, key=lambda span: (span.start_ns, span.span_id)):
+        by_trace[span.trace_id].append(span)
+    for trace_id, members in by_trace.items():
+        root = Tree(Text(f"trace {trace_id}", style="bold"), guide_style="dim")
+        _attach(root, members, all_values)
+        console.print(root)
+
+
+def _attach(root: Tree, spans: Iterable[Span], all_values: bool) -> None:
+    members = list(spans)
+    known = {span.span_id for span in members}
+    children: dict[str | None, list[Span]] = defaultdict(list)
+    for span in members:
+        children[span.parent_id if span.parent_id in known else None].append(span)
+    done: set[str] = set()
+
+    def grow(node: Tree, parent: str | None) -> None:
+        stack = [(node, span) for span in reversed(children[parent])]
+        while stack:
+            above, span = stack.pop()
+            if span.span_id in done:
+                continue
+            done.add(span.span_id)
+            branch = above.add(_label(span))
+            for line in _details(span, all_values):
+                branch.add(line)
+            stack += [(branch, child) for child in reversed(children[span.span_id])]
+
+    grow(root, None)
+    for span in members:  # spans whose parents form a circle still show
+        if span.span_id not in done:
+            done.add(span.span_id)
+            root.add(_label(span))
+
+
+def _label(span: Span) -> Text:
+    label = Text(span.name or "(no name)", style="bold red" if span.error else "")
+    if span.end_ns > span.start_ns:
+        label.append(f"  {duration(span.end_ns - span.start_ns)}", style="dim")
+    attributes = span.attributes
+    verdict = attributes.get(names.EVIDENCE_VERDICT)
+    if isinstance(verdict, str):
+        label.append("  ")
+        label.append(verdict, style=VERDICT_STYLES.get(verdict, ""))
+        reasons = words(attributes.get(names.EVIDENCE_REASONS))
+        if reasons:
+            label.append(f" ({', '.join(reasons)})", style="dim")
+        counts = status_counts(attributes)
+        if counts:
+            label.append("  ")
+            label.append(
+                ", ".join(f"{count} {status}" for status, count in counts.items()),
+                style="dim",
+            )
+    decision = attributes.get(names.WINDOW_DECISION)
+    if isinstance(decision, str):
+        label.append("  ")
+        label.append(f"window: {decision}", style="magenta" if decision not in ("start", "append") else "blue")
+        label.append(_window(attributes), style="dim")
+    return label
+
+
+def _window(attributes: Mapping[str, Json]) -> str:
+    before = attributes.get(names.WINDOW_MESSAGES_BEFORE)
+    after = attributes.get(names.WINDOW_MESSAGES_AFTER)
+    evicted = attributes.get(names.WINDOW_EVICTED)
+    by = attributes.get(names.WINDOW_DECIDED_BY)
+    decision = attributes.get(names.WINDOW_DECISION)
+    text = ""
+    if isinstance(by, str) and decision not in ("start", "append"):
+        text += f" by {by}"
+    if isinstance(before, int) and isinstance(after, int):
+        text += f" {before}→{after} messages"
+    if isinstance(evicted, int) and evicted:
+        text += f", {evicted} left"
+    dropped = words(attributes.get(names.WINDOW_DROPPED_TOOLS))
+    if dropped:
+        text += f" (results of {', '.join(dropped)})"
+    return text
+
+
+def _details(span: Span, all_values: bool) -> list[Text]:
+    lines: list[Text] = []
+    for event in span.events:
+        if event.name == names.EVENT_EVIDENCE_VALUE:
+            status = event.attributes.get(names.VALUE_STATUS)
+            if all_values or status not in _QUIET_STATUSES:
+                lines.append(_value(event))
+        elif event.name == names.EVENT_CONTEXT_EVICTED:
+            lines.append(_eviction(event))
+    return lines
+
+
+def _value(event: Event) -> Text:
+    attributes = event.attributes
+    status = str(attributes.get(names.VALUE_STATUS, "?"))
+    line = Text("value ", style="dim")
+    line.append(status, style=STATUS_STYLES.get(status, ""))
+    text = attributes.get(names.VALUE_TEXT)
+    if isinstance(text, str):
+        line.append(f" {text}", style="bold" if status in FLAGGED else "")
+    shape = attributes.get(names.VALUE_SHAPE)
+    if isinstance(shape, str):
+        line.append(f" ({shape})", style="dim")
+    derivation = attributes.get(names.VALUE_DERIVATION)
+    if isinstance(derivation, str):
+        line.append(f" {derivation}", style="cyan")
+    decision = attributes.get(names.VALUE_EVICTED_DECISION)
+    if isinstance(decision, str):
+        tool = attributes.get(names.VALUE_EVICTED_TOOL) or "a tool"
+        by = attributes.get(names.VALUE_EVICTED_DECIDED_BY)
+        line.append(f" the result of {tool} had left: {decision} by {by}", style="magenta")
+        identity = attributes.get(names.VALUE_EVICTED_TOOL_CALL_ID)
+        if isinstance(identity, str):
+            line.append(f" ({identity})", style="dim")
+    carriers = words(attributes.get(names.VALUE_TOOL_CALL_IDS))
+    if carriers and decision is None:
+        carrier = attributes.get(names.VALUE_TOOL)
+        name = f"{carrier} " if isinstance(carrier, str) else ""
+        line.append(f" from {name}{', '.join(carriers)}", style="dim")
+    return line
+
+
+def _eviction(event: Event) -> Text:
+    attributes = event.attributes
+    line = Text("left the window: ", style="magenta")
+    role = attributes.get(names.EVICTION_ROLE)
+    tool = attributes.get(names.EVICTION_TOOL)
+    line.append(f"{tool} result" if isinstance(tool, str) and tool else f"{role} message")
+    identity = attributes.get(names.EVICTION_TOOL_CALL_ID)
+    if isinstance(identity, str) and identity:
+        line.append(f" {identity}")
+    survived = attributes.get(names.EVICTION_ITERATIONS_SURVIVED)
+    if isinstance(survived, int):
+        line.append(f", after {survived} call{'' if survived == 1 else 's'}", style="dim")
+    return line
+
+
+def status_counts(attributes: Mapping[str, Json]) -> dict[str, int]:
+    """The values of an answer by status, as the span's attributes say, in order of precedence."""
+    found: dict[str, int] = {}
+    for status in STATUSES:
+        count = attributes.get(names.EVIDENCE_STATUS[status])
+        if isinstance(count, int) and count:
+            found[status] = count
+    return found
+
+
+def words(value: Json) -> list[str]:
+    """The strings of an attribute that is a list of strings or a comma-separated string."""
+    if isinstance(value, str):
+        return [word for word in value.split(",") if word]
+    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+
+
+def duration(ns: int) -> str:
+    """Nanoseconds in the unit a person reads: ``850 µs``, ``12 ms``, ``1.2 s``."""
+    if ns < 1_000_000:
+        return f"{ns / 1_000:.0f} µs"
+    if ns < 1_000_000_000:
+        return f"{ns / 1_000_000:.0f} ms"
+    return f"{ns / 1_000_000_000:.1f} s"
