@@ -152,9 +152,13 @@ def test_a_broken_stream_gives_its_beginning_then_fails():
 
 
 def test_a_broken_plain_answer_fails():
-    with ScriptedProvider(Text("one", break_after=0)) as provider, openai_client(provider) as client:
-        with pytest.raises(openai.APIConnectionError):
-            client.chat.completions.create(model="m", messages=USER)
+    broken = Text("one", break_after=0)
+    with (
+        ScriptedProvider(broken) as provider,
+        openai_client(provider) as client,
+        pytest.raises(openai.APIConnectionError),
+    ):
+        client.chat.completions.create(model="m", messages=USER)
 
 
 def test_a_step_too_many_is_an_error_and_repeat_starts_anew():
