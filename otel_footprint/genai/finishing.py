@@ -1,0 +1,120 @@
+"""What is known about a call when its completion hook runs: from its span, its invocation and its Context.
+
+Rules
+-----
+- An unsampled span has no attributes, so the invocation that is finishing is asked first; OpenTelemetry's GenAI
+  utilities do not hand it to a hook, so :mod:`otel_footprint.genai.upstream` leaves it in a context variable around the
+  (synchronous) call of the hook. Where a future version makes that impossible, the span's attributes remain.
+- The Context is the invocation's own: a hook may run in another one (a stream that is closed elsewhere, a finaliser).
+"""
+
+from __future__ import annotations
+
+import time
+import timeit
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+from opentelemetry.context import Context, get_current, get_value
+from opentelemetry.trace import Span, StatusCode
+
+INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invocation", default=None)
+"""The invocation whose completion hook is being called, or None."""
+
+INFERENCE_KEY: Final = "opentelemetry.genai.client.inference.context"
+"""Where the GenAI utilities mark in the Context that a model call is under way."""
+
+_CONVERSATION_KEY_PREFIX: Final = "opentelemetry.util.genai.conversation_id"
+
+_OPERATION: Final = "gen_ai.operation.name"
+_PROVIDER: Final = "gen_ai.provider.name"
+_REQUEST_MODEL: Final = "gen_ai.request.model"
+_RESPONSE_MODEL: Final = "gen_ai.response.model"
+_RESPONSE_ID: Final = "gen_ai.response.id"
+_CONVERSATION_ID: Final = "gen_ai.conversation.id"
+_AGENT: Final = "gen_ai.agent.name"
+_PREVIOUS: Final = "gen_ai.request.previous_response.id"
+_COMPACTED: Final = "gen_ai.conversation.compacted"
+_ERROR: Final = "error.type"
+_API_TYPE: Final = "openai.api.type"
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """About one call. ``started_at`` in Unix seconds; ``joined``: its output items are one answer."""
+
+    operation: str | None
+    provider: str | None
+    model: str | None
+    response_id: str | None
+    conversation_id: str | None
+    previous_response_id: str | None
+    agent: str | None
+    compacted: bool
+    joined: bool
+    failed: bool
+    started_at: float | None
+    context: Context
+
+
+def facts_of(span: Span | None) -> Facts:
+    """Everything known about the call whose completion hook is running."""
+    invocation = INVOCATION.get()
+    attributes = _attributes(span)
+    data = getattr(invocation, "data", None)
+    extra = getattr(invocation, "attributes", None)
+    if not isinstance(extra, Mapping):
+        extra = _NOTHING
+    context = getattr(invocation, "context", None)
+    if context is None:
+        context = get_current()
+
+    def known(field: str, name: str) -> str | None:
+        value = getattr(data, field, None)
+        if value is None:
+            value = attributes.get(name, extra.get(name))
+        return str(value) if value is not None else None
+
+    operation = getattr(invocation, "_operation_name", None) or known("operation_name", _OPERATION)
+    if operation is None and get_value(INFERENCE_KEY, context) is not None:
+        operation = "chat"
+    conversation = getattr(invocation, "conversation_id", None) or known("conversation_id", _CONVERSATION_ID)
+    failed = _ERROR in extra or _ERROR in attributes or _status_is_error(span)
+    return Facts(
+        operation=operation,
+        provider=known("provider_name", _PROVIDER),
+        model=known("request_model", _REQUEST_MODEL) or known("response_model", _RESPONSE_MODEL),
+        response_id=known("response_id", _RESPONSE_ID),
+        conversation_id=conversation if isinstance(conversation, str) else None,
+        previous_response_id=known("request_previous_response_id", _PREVIOUS),
+        agent=known("agent_name", _AGENT),
+        compacted=bool(getattr(data, "conversation_compacted", None) or attributes.get(_COMPACTED)),
+        joined=extra.get(_API_TYPE, attributes.get(_API_TYPE)) == "responses" or operation == "interactions.create",
+        failed=failed,
+        started_at=_started_at(span, invocation),
+        context=context,
+    )
+
+
+def _attributes(span: Span | None) -> Mapping[str, Any]:
+    """A recording span of the SDK has them; any other span has none."""
+    attributes = getattr(span, "attributes", None)
+    return attributes if isinstance(attributes, Mapping) else _NOTHING
+
+
+def _status_is_error(span: Span | None) -> bool:
+    status = getattr(span, "status", None)
+    return getattr(status, "status_code", None) is StatusCode.ERROR
+
+
+def _started_at(span: Span | None, invocation: Any) -> float | None:
+    start = getattr(span, "start_time", None)
+    if isinstance(start, int):
+        return start / 1e9
+    monotonic = getattr(invocation, "_monotonic_start_s", None)
+    if isinstance(monotonic, float):
+        return time.time() - max(timeit.default_timer() - monotonic, 0.0)
+    return None

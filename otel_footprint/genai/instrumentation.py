@@ -1,0 +1,285 @@
+"""Turn the official instrumentation of every SDK on, with our hook in it, and off again.
+
+Rules
+-----
+- An SDK is never imported by us: its instrumentation is turned on at the end of the application's own first import.
+- One that another instrumentation holds is left to it, with one warning, unless the application named it.
+- One whose official instrumentation is on already, with another hook or none, is turned on anew with ours beside that
+  hook, keeping its tracer, meter and logger; ``turn_off`` gives it back as it was.
+- ``turn_off`` turns off only what ``turn_on`` turned on.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from wrapt import register_post_import_hook
+
+from otel_footprint.boundary import guard
+from otel_footprint.genai import upstream
+from otel_footprint.genai.handlers import handlers_of, keep_providers
+from otel_footprint.genai.hook import FootprintHook
+from otel_footprint.genai.sdks import SDKS, Sdk, SdkState, being_turned_on, conflict, holder, installed
+
+if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+_logger = logging.getLogger("otel_footprint")
+
+ANTHROPIC_SPANS: Final = "ANTHROPIC_OPEN_TELEMETRY"
+"""Anthropic's SDK makes spans of its own unless this says ``false`` when a client is built."""
+
+
+@dataclass(slots=True)
+class _Turned:
+    """An instrumentation that we turned on. ``before`` is the hook it was on with, for one that was on already."""
+
+    instrumentor: Any
+    was_on: bool = False
+    before: Any = None
+
+
+@dataclass(slots=True)
+class _Active:
+    """What is in force between ``turn_on`` and ``turn_off``."""
+
+    hook: FootprintHook
+    named: frozenset[str] | None
+    providers: dict[str, Any]
+    states: dict[str, SdkState] = field(default_factory=dict)
+    turned: dict[str, _Turned] = field(default_factory=dict)
+    anthropic_spans_set: bool = False
+
+
+_lock: Final = threading.RLock()
+_registered: Final[set[str]] = set()
+_warned: Final[set[str]] = set()
+_active: _Active | None = None
+
+
+def turn_on(
+    names: Iterable[str] | None,
+    *,
+    hook: FootprintHook,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
+) -> tuple[SdkState, ...]:
+    """Have every model call of the installed SDKs reach ``hook``.
+
+    Args:
+        names: the SDKs wanted, also where something else holds them; None: all that nothing else holds.
+        hook: receives the calls.
+        tracer_provider, meter_provider, logger_provider: for the official instrumentations; None: the global ones.
+
+    Returns:
+        One state for each SDK we know, in the order of :data:`SDKS`.
+    """
+    global _active
+    with _lock:
+        if _active is not None:
+            turn_off()
+        _active = active = _Active(
+            hook,
+            None if names is None else frozenset(names),
+            {
+                "tracer_provider": tracer_provider,
+                "meter_provider": meter_provider,
+                "logger_provider": logger_provider,
+            },
+        )
+        upstream.install(hook)
+        for sdk in SDKS:
+            active.states[sdk.name] = _first_state(sdk, active)
+        for sdk in SDKS:
+            if not active.states[sdk.name].pending:
+                continue
+            if sdk.module in sys.modules and not _being_imported(sys.modules[sdk.module]):
+                _meet(sdk)
+            elif sdk.name not in _registered:
+                _registered.add(sdk.name)
+                register_post_import_hook(_on_import(sdk), sdk.module)
+        return states()
+
+
+def turn_off() -> None:
+    """Restore every SDK as it was before ``turn_on``. Does nothing when nothing is on."""
+    global _active
+    with _lock:
+        active, _active = _active, None
+        if active is None:
+            return
+        upstream.uninstall()
+        for name, turned in active.turned.items():
+            with guard(f"turn_off.{name}"):
+                _give_back(name, turned)
+        if active.anthropic_spans_set and os.environ.get(ANTHROPIC_SPANS) == "false":
+            del os.environ[ANTHROPIC_SPANS]
+
+
+def states() -> tuple[SdkState, ...]:
+    """What became of each SDK, as it is now; empty when nothing is on."""
+    with _lock:
+        if _active is None:
+            return ()
+        return tuple(_now(sdk, _active.states[sdk.name]) for sdk in SDKS)
+
+
+def _now(sdk: Sdk, state: SdkState) -> SdkState:
+    """The state, with what others did since."""
+    if not state.on:
+        if state.held_by is None and state.version is not None and _official_is_on(sdk):
+            return replace(state, on=True, why=None, note="turned on by something else")
+        return state
+    other = holder(sdk)
+    if other is not None and not state.pending:
+        return replace(state, note=f"{other} is on too: each call has two spans")
+    return state
+
+
+def _first_state(sdk: Sdk, active: _Active) -> SdkState:
+    """From the package metadata alone: off with the reason, or pending."""
+    version = installed(sdk.distribution)
+    state = SdkState(sdk.name, sdk.distribution, version, sdk.instrumentation, on=False)
+    if version is None:
+        return replace(state, why="not installed")
+    if active.named is not None and sdk.name not in active.named:
+        return replace(state, why="not selected")
+    official = installed(sdk.instrumentation)
+    if official is None:
+        return replace(state, why=f"{sdk.instrumentation} is not installed")
+    state = replace(state, instrumentation=f"{sdk.instrumentation} {official}")
+    why = conflict(sdk, version, official)
+    if why is not None:
+        _warn(sdk, why)
+        return replace(state, why=why)
+    return replace(state, on=True, pending=True)
+
+
+def _on_import(sdk: Sdk) -> Any:
+    def met(_module: ModuleType) -> None:
+        with guard(f"turn_on.{sdk.name}"):
+            _meet(sdk)
+
+    return met
+
+
+def _meet(sdk: Sdk) -> None:
+    """The SDK is loaded: turn its instrumentation on, or say why not."""
+    with _lock:
+        active = _active
+        state = active.states.get(sdk.name) if active is not None else None
+        if active is None or state is None or not state.pending:
+            return
+        state = replace(state, pending=False, on=False)
+        active.states[sdk.name] = replace(state, why="its instrumentation failed to start")
+        with guard(f"turn_on.{sdk.name}"):
+            active.states[sdk.name] = _instrument(sdk, active, state)
+
+
+def _instrument(sdk: Sdk, active: _Active, state: SdkState) -> SdkState:
+    if active.named is None:
+        other = holder(sdk) or being_turned_on(sdk)
+        if other is not None:
+            _warn(
+                sdk,
+                f"{other} instruments it already, so its answers are not judged; "
+                f"to have both, name it in OTEL_FOOTPRINT_INSTRUMENT",
+            )
+            return replace(state, held_by=other, why=f"held by {other}")
+    module_name, _, class_name = sdk.instrumentor.partition(":")
+    if _being_imported(sys.modules.get(module_name)):
+        # Somebody is loading the official one just now and will turn it on; every handler it makes gets our hook.
+        return replace(state, why="its official instrumentation is being loaded by something else")
+    instrumentor = getattr(importlib.import_module(module_name), class_name)()
+    note = _stop_anthropic_spans(active) if sdk.name == "anthropic" else None
+    if instrumentor.is_instrumented_by_opentelemetry:
+        turned = _adopt(sdk, active, instrumentor)
+        if turned is not None:
+            active.turned[sdk.name] = turned
+    else:
+        instrumentor.instrument(skip_dep_check=True, completion_hook=active.hook, **active.providers)
+        active.turned[sdk.name] = _Turned(instrumentor)
+    return replace(state, on=True, note=note)
+
+
+def _adopt(sdk: Sdk, active: _Active, instrumentor: Any) -> _Turned | None:
+    """The official instrumentation is on: see that our hook is in it. None where it is already."""
+    handlers = handlers_of(sdk, instrumentor)
+    before = next((hook for hook in map(upstream.hook_of, handlers) if hook is not None), None)
+    if isinstance(before, FootprintHook):
+        if before.same_sink(active.hook):
+            return None
+        before = next(iter(before.others), None)  # a hook of ours from an earlier start
+    instrumentor.uninstrument()
+    hook = active.hook if before is None else active.hook.beside(before)
+    instrumentor.instrument(skip_dep_check=True, completion_hook=hook, **active.providers)
+    keep_providers(handlers, handlers_of(sdk, instrumentor), given=active.providers)
+    return _Turned(instrumentor, was_on=True, before=before)
+
+
+def _give_back(name: str, turned: _Turned) -> None:
+    sdk = next(sdk for sdk in SDKS if sdk.name == name)
+    if not turned.instrumentor.is_instrumented_by_opentelemetry:
+        return  # somebody turned it off meanwhile
+    handlers = handlers_of(sdk, turned.instrumentor)
+    turned.instrumentor.uninstrument()
+    if turned.was_on:
+        turned.instrumentor.instrument(skip_dep_check=True, completion_hook=turned.before)
+        keep_providers(handlers, handlers_of(sdk, turned.instrumentor), given={})
+
+
+def _official_is_on(sdk: Sdk) -> bool:
+    module_name, _, class_name = sdk.instrumentor.partition(":")
+    single = getattr(getattr(sys.modules.get(module_name), class_name, None), "_instance", None)
+    return bool(getattr(single, "_is_instrumented_by_opentelemetry", False))
+
+
+def _being_imported(module: ModuleType | None) -> bool:
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
+
+
+def _stop_anthropic_spans(active: _Active) -> str | None:
+    """Clients built from now on make no spans of their own; says how many were built before and do."""
+    if ANTHROPIC_SPANS in os.environ:
+        return None
+    os.environ[ANTHROPIC_SPANS] = "false"
+    active.anthropic_spans_set = True
+    earlier = _clients_with_own_spans()
+    if not earlier:
+        return None
+    clients = "1 client was" if earlier == 1 else f"{earlier} clients were"
+    return f"{clients} built before and makes its own spans too: build it later, or with open_telemetry=False"
+
+
+def _clients_with_own_spans() -> int:
+    module = sys.modules.get("anthropic")
+    kinds = tuple(
+        kind for kind in (getattr(module, name, None) for name in ("Anthropic", "AsyncAnthropic")) if kind is not None
+    )
+    if not kinds:
+        return 0
+    count = 0
+    for candidate in gc.get_objects():
+        if type(candidate) in kinds or (isinstance(type(candidate), type) and issubclass(type(candidate), kinds)):
+            options = getattr(candidate, "_open_telemetry", None)
+            traces = options.get("traces") if isinstance(options, dict) else None
+            count += bool(isinstance(traces, dict) and traces.get("enabled"))
+    return count
+
+
+def _warn(sdk: Sdk, why: str) -> None:
+    if sdk.name not in _warned:
+        _warned.add(sdk.name)
+        _logger.warning("otel-footprint: %s: %s", sdk.name, why)

@@ -1,0 +1,252 @@
+"""The SDKs we know: their official instrumentation, what else may hold them, and how to see that it does.
+
+Rules
+-----
+- Nothing here imports an SDK or an instrumentation: versions come from package metadata, what is held from modules that
+  are loaded already.
+- An SDK is held when another tracing instrumentation is on: its instrumentor says so, or one of its wrappers is on a
+  method of the SDK. A wrapper of anything else (a retry library, an evaluation tool) holds nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, Final
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+
+@dataclass(frozen=True, slots=True)
+class SdkState:
+    """What became of one SDK.
+
+    - ``name``: as the settings spell it; ``distribution`` and ``version``: of the installed SDK, None if there is none.
+    - ``instrumentation``: the official one's distribution, with its version where installed.
+    - ``on``: whether its calls reach us; ``pending``: turned on as soon as the application imports it.
+    - ``held_by``: another instrumentation that is on for it; ``why``: why it is off, in one line; ``note``: what to know
+      although it is on.
+    """
+
+    name: str
+    distribution: str
+    version: str | None
+    instrumentation: str
+    on: bool
+    held_by: str | None = None
+    why: str | None = None
+    pending: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sdk:
+    """One SDK.
+
+    - ``module``: imported by every application that uses it; its import is the moment to instrument.
+    - ``accepts``: the versions that work with the official instrumentation, where its own pin is narrower than that.
+    - ``methods``: ``module:Class.method``, where a wrapper shows who holds the SDK.
+    - ``rivals``: ``module:Instrumentor`` of other instrumentations.
+    """
+
+    name: str
+    distribution: str
+    module: str
+    instrumentation: str
+    instrumentor: str
+    methods: tuple[str, ...]
+    rivals: tuple[str, ...] = ()
+    accepts: str | None = None
+
+
+SDKS: Final[tuple[Sdk, ...]] = (
+    Sdk(
+        name="openai",
+        distribution="openai",
+        module="openai",
+        instrumentation="opentelemetry-instrumentation-genai-openai",
+        instrumentor="opentelemetry.instrumentation.genai.openai:OpenAIInstrumentor",
+        methods=(
+            "openai.resources.chat.completions:Completions.create",
+            "openai.resources.chat.completions:AsyncCompletions.create",
+            "openai.resources.responses.responses:Responses.create",
+            "openai.resources.responses.responses:AsyncResponses.create",
+            "openai:OpenAI.request",
+            "openai:AsyncOpenAI.request",
+        ),
+        rivals=(
+            "opentelemetry.instrumentation.openai:OpenAIInstrumentor",
+            "opentelemetry.instrumentation.openai_v2:OpenAIInstrumentor",
+            "openinference.instrumentation.openai:OpenAIInstrumentor",
+        ),
+    ),
+    Sdk(
+        name="anthropic",
+        distribution="anthropic",
+        module="anthropic",
+        instrumentation="opentelemetry-instrumentation-genai-anthropic",
+        instrumentor="opentelemetry.instrumentation.genai.anthropic:AnthropicInstrumentor",
+        methods=(
+            "anthropic.resources.messages:Messages.create",
+            "anthropic.resources.messages:AsyncMessages.create",
+            "anthropic.resources.messages:Messages.stream",
+        ),
+        rivals=(
+            "opentelemetry.instrumentation.anthropic:AnthropicInstrumentor",
+            "openinference.instrumentation.anthropic:AnthropicInstrumentor",
+        ),
+    ),
+    Sdk(
+        name="google-genai",
+        distribution="google-genai",
+        module="google.genai",
+        instrumentation="opentelemetry-instrumentation-google-genai",
+        instrumentor="opentelemetry.instrumentation.google_genai:GoogleGenAiSdkInstrumentor",
+        methods=(
+            "google.genai.models:Models.generate_content",
+            "google.genai.models:AsyncModels.generate_content",
+        ),
+        rivals=(
+            "opentelemetry.instrumentation.google_generativeai:GoogleGenerativeAiInstrumentor",
+            "openinference.instrumentation.google_genai:GoogleGenAIInstrumentor",
+        ),
+        accepts=">=1.32.0,<4",  # its pin ends before 3; what it wraps is the same in 3
+    ),
+    Sdk(
+        name="bedrock",
+        distribution="boto3",
+        module="botocore.session",
+        instrumentation="opentelemetry-instrumentation-genai-bedrock",
+        instrumentor="opentelemetry.instrumentation.genai.bedrock:BedrockInstrumentor",
+        methods=("botocore.client:BaseClient._make_api_call", "botocore.client:ClientCreator.create_client"),
+        rivals=(
+            "opentelemetry.instrumentation.botocore:BotocoreInstrumentor",
+            "opentelemetry.instrumentation.bedrock:BedrockInstrumentor",
+            "openinference.instrumentation.bedrock:BedrockInstrumentor",
+        ),
+    ),
+    Sdk(
+        name="langchain",
+        distribution="langchain-core",
+        module="langchain_core.callbacks",
+        instrumentation="opentelemetry-instrumentation-genai-langchain",
+        instrumentor="opentelemetry.instrumentation.genai.langchain:LangChainInstrumentor",
+        methods=("langchain_core.callbacks:BaseCallbackManager.__init__",),
+        rivals=(
+            "opentelemetry.instrumentation.langchain:LangchainInstrumentor",
+            "openinference.instrumentation.langchain:LangChainInstrumentor",
+        ),
+    ),
+)
+
+BY_NAME: Final = {sdk.name: sdk for sdk in SDKS}
+
+_TRACING: Final = (
+    "opentelemetry.instrumentation.",
+    "openinference.instrumentation.",
+    "openlit.",
+    "logfire.",
+    "langfuse.",
+    "traceloop.",
+    "agentops.",
+)
+"""Packages whose wrappers on an SDK's methods make spans of model calls."""
+
+_OFFICIAL: Final = ("opentelemetry.instrumentation.genai.", "opentelemetry.instrumentation.google_genai")
+
+
+def installed(distribution: str) -> str | None:
+    """The version of an installed distribution."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def conflict(sdk: Sdk, version: str, instrumentation_version: str) -> str | None:
+    """Why the official instrumentation does not fit the installed SDK, naming both versions; None where it does."""
+    accepts = sdk.accepts or _pin(sdk)
+    if accepts is None:
+        return None
+    try:
+        if Version(version) in SpecifierSet(accepts, prereleases=True):
+            return None
+    except InvalidVersion:
+        return None
+    return f"{sdk.distribution} {version} is installed; {sdk.instrumentation} {instrumentation_version} takes {accepts}"
+
+
+def _pin(sdk: Sdk) -> str | None:
+    for line in metadata.requires(sdk.instrumentation) or ():
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if requirement.name.replace("_", "-").lower() == sdk.distribution and requirement.specifier:
+            return str(requirement.specifier)
+    return None
+
+
+def holder(sdk: Sdk) -> str | None:
+    """The other instrumentation that is on for this SDK, as the module it lives in; None where there is none."""
+    for rival in sdk.rivals:
+        module_name, _, class_name = rival.partition(":")
+        module = sys.modules.get(module_name)
+        instrumentor = getattr(module, class_name, None)
+        single = getattr(instrumentor, "_instance", None)
+        if getattr(single, "_is_instrumented_by_opentelemetry", False):
+            return module_name
+    for module_name in wrapper_modules(sdk):
+        if module_name.startswith(_TRACING) and not module_name.startswith(_OFFICIAL):
+            return _package(module_name)
+    return None
+
+
+def being_turned_on(sdk: Sdk) -> str | None:
+    """The other instrumentation whose code is importing this SDK right now: it is about to hold it."""
+    packages = tuple(rival.partition(":")[0] for rival in sdk.rivals)
+    frame = sys._getframe(1)
+    while frame is not None:
+        module_name = frame.f_globals.get("__name__", "")
+        for package in packages:
+            if module_name == package or module_name.startswith(package + "."):
+                return package
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def wrapper_modules(sdk: Sdk) -> Iterator[str]:
+    """The modules whose wrappers are on the SDK's methods, where the SDK is loaded."""
+    for method in sdk.methods:
+        module_name, _, path = method.partition(":")
+        target: Any = sys.modules.get(module_name)
+        for name in path.split("."):
+            target = getattr(target, name, None)
+        yield from _layers(target)
+
+
+def _layers(method: Any) -> Iterator[str]:
+    """From the outermost wrapper inwards: where each is defined. wrapt's wrappers and plain closures alike."""
+    for _ in range(16):
+        if method is None:
+            return
+        wrapper = getattr(method, "_self_wrapper", None)
+        inner = getattr(method, "__wrapped__", None)
+        if wrapper is not None:
+            yield str(getattr(wrapper, "__module__", "") or type(wrapper).__module__)
+        elif inner is not None:
+            code_globals = getattr(method, "__globals__", None)  # functools.wraps copies __module__ from the inner one
+            yield str((code_globals or {}).get("__name__", ""))
+        else:
+            return
+        method = inner
+
+
+def _package(module_name: str) -> str:
+    """``openinference.instrumentation.openai._request`` to ``openinference.instrumentation.openai``."""
+    parts = module_name.split(".")
+    return ".".join(parts[:3] if parts[1:2] == ["instrumentation"] else parts[:1])

@@ -1,0 +1,179 @@
+"""What we add to OpenTelemetry's GenAI utilities while we are on, and the cures for defects of the instrumentations.
+
+Rules
+-----
+- Nothing an application can see changes, but spans that were missing or misplaced.
+- Every hook an instrumentation is given, by whoever turns it on and whenever, keeps working beside ours.
+- A method that a later version no longer has is left out; what depends on it falls back (see ``finishing``).
+- Nothing here imports the utilities: each module is met when an instrumentation imports it.
+
+The cures
+---------
+- A stream that is handed to the application must not leave its span current: otherwise a call of another SDK inside it
+  passes for a part of it and gets no span, and a stream that ends in another thread or task leaves its context behind.
+  The OpenAI and Google instrumentations suspend their invocation there; those of Anthropic and Bedrock do not.
+- A tool that runs inside a model call (automatic function calling) is not a part of that call: a model call in it is
+  one of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+from opentelemetry.context import get_value, set_value
+from wrapt import register_post_import_hook
+
+from otel_footprint.boundary import guard
+from otel_footprint.genai.finishing import INFERENCE_KEY, INVOCATION
+from otel_footprint.genai.hook import FootprintHook
+from otel_footprint.genai.patching import Patch
+
+_HANDLER: Final = "opentelemetry.util.genai.handler"
+_INVOCATION: Final = "opentelemetry.util.genai._invocation"
+_STREAM: Final = "opentelemetry.util.genai.stream"
+_ANTHROPIC_RAW: Final = "opentelemetry.instrumentation.genai.anthropic._raw_response"
+
+_hook: FootprintHook | None = None
+_patches: Final[dict[str, list[Patch]]] = {}
+_registered: Final[set[str]] = set()
+
+
+def install(hook: FootprintHook) -> None:
+    """Add ours to every handler made from now on, and the cures. A second call replaces the hook."""
+    global _hook
+    _hook = hook
+    for name in _PATCHERS:
+        if name not in _registered:
+            _registered.add(name)
+            register_post_import_hook(_met, name)
+        elif name not in _patches and name in sys.modules:
+            _met(sys.modules[name])
+
+
+def uninstall() -> None:
+    """Put everything back."""
+    global _hook
+    _hook = None
+    for patches in _patches.values():
+        for patch in patches:
+            patch.restore()
+    _patches.clear()
+
+
+def _met(module: ModuleType) -> None:
+    name = module.__name__
+    if _hook is None or name in _patches:
+        return
+    with guard(f"upstream.{name.rpartition('.')[2]}"):
+        patches = [patch for patch in _PATCHERS[name](module) if patch is not None]
+        if patches:  # none: the module is being imported just now, and is met again when that is done
+            _patches[name] = patches
+
+
+def _patch(owner: Any, name: str, around: Callable[..., Any]) -> Patch | None:
+    return Patch(owner, name, around) if owner is not None and hasattr(owner, name) else None
+
+
+def _patch_handler(module: ModuleType) -> list[Patch | None]:
+    handler = getattr(module, "TelemetryHandler", None)
+    return [_patch(handler, "__init__", _make_handler), _patch(handler, "tool", _start_tool)]
+
+
+def _patch_invocation(module: ModuleType) -> list[Patch | None]:
+    return [_patch(getattr(module, "GenAIInvocation", None), "_call_completion_hook", _call_hook)]
+
+
+def _patch_streams(module: ModuleType) -> list[Patch | None]:
+    names = ("SyncStreamWrapper", "AsyncStreamWrapper")
+    return [_patch(getattr(module, name, None), "__init__", _make_stream) for name in names]
+
+
+def _patch_anthropic_raw(module: ModuleType) -> list[Patch | None]:
+    return [_patch(getattr(module, "RawResponseProxy", None), "__init__", _make_raw_response)]
+
+
+_PATCHERS: Final[dict[str, Callable[[ModuleType], list[Patch | None]]]] = {
+    _HANDLER: _patch_handler,
+    _INVOCATION: _patch_invocation,
+    _STREAM: _patch_streams,
+    _ANTHROPIC_RAW: _patch_anthropic_raw,
+}
+
+
+def _make_handler(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) -> None:
+    with guard("upstream.handler"):
+        kwargs = with_our_hook(args, kwargs)
+    original(self, *args, **kwargs)
+
+
+_HOOK_POSITION: Final = 3
+
+
+def with_our_hook(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments for a handler so that our hook is called, with the one it was given beside it."""
+    if _hook is None or len(args) > _HOOK_POSITION:
+        return kwargs
+    given = bare_hook(kwargs.get("completion_hook"))
+    if isinstance(given, FootprintHook):
+        return kwargs
+    return {**kwargs, "completion_hook": _hook if given is None else _hook.beside(given)}
+
+
+def bare_hook(hook: Any) -> Any:
+    """The hook itself, without OpenTelemetry's safety wrapper; None where there is none."""
+    for _ in range(3):
+        kind = type(hook).__name__
+        if hook is None or kind == "_NoOpCompletionHook":
+            return None
+        if kind != "_SafeCompletionHook":
+            break
+        hook = getattr(hook, "_wrapped", None)
+    return hook
+
+
+def _start_tool(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    with guard("upstream.tool"):
+        if kwargs.get("context") is None and get_value(INFERENCE_KEY) is not None:
+            kwargs = {**kwargs, "context": set_value(INFERENCE_KEY, None)}
+    return original(self, *args, **kwargs)
+
+
+def _call_hook(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) -> None:
+    token = INVOCATION.set(self)
+    try:
+        original(self, *args, **kwargs)
+    finally:
+        INVOCATION.reset(token)
+
+
+def _make_stream(original: Callable[..., None], self: Any, stream: Any, invocation: Any = None, **kwargs: Any) -> None:
+    original(self, stream, invocation, **kwargs)
+    with guard("upstream.stream"):
+        _suspend(invocation)
+
+
+def _make_raw_response(
+    original: Callable[..., None], self: Any, raw: Any, invocation: Any, *args: Any, **kwargs: Any
+) -> None:
+    original(self, raw, invocation, *args, **kwargs)
+    with guard("upstream.raw_response"):
+        _suspend(invocation)
+
+
+def _suspend(invocation: Any) -> None:
+    suspend = getattr(invocation, "suspend", None)
+    if callable(suspend):
+        suspend()
+
+
+def handler_type() -> type[Any] | None:
+    """The utilities' handler class where it is loaded."""
+    return getattr(sys.modules.get(_HANDLER), "TelemetryHandler", None)
+
+
+def hook_of(handler: Any) -> Any:
+    """The completion hook that a handler calls; None where it has none."""
+    return bare_hook(getattr(handler, "_completion_hook", None))
