@@ -125,7 +125,8 @@ def _start(reader: _Reader, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
     if registry is None:
         return None
     with guard("carrying.request"):
-        options = args[1] if len(args) > 1 else kwargs["options"]
+        # Somebody's closure on top may call us with the client among the arguments, so the place does not tell.
+        options = kwargs.get("options") or next(arg for arg in args if hasattr(arg, "json_data"))
         if not reader.concerns(options.method.lower(), options.url.partition("?")[0]):
             return None
         span = trace.get_current_span().get_span_context()

@@ -112,7 +112,8 @@ def parse(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     parsed = wrapped(*args, **kwargs)
     with guard("carrying.anthropic.parse"):
         if _unparsed and hasattr(parsed, "_iterator"):
-            entry = _unparsed.pop(instance.http_response, None)
+            raw = args[0] if instance is None else instance  # None under somebody's closure
+            entry = _unparsed.pop(raw.http_response, None)
             if entry is not None:
                 _observe_stream(entry, parsed)
     return parsed

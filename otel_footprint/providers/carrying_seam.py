@@ -11,12 +11,16 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import wrapt
 
 Wrapper: TypeAlias = Callable[[Callable[..., Any], Any, tuple[Any, ...], dict[str, Any]], Any]
 """wrapt's form: the method, the instance, the arguments, the keyword arguments."""
+
+_PROXY: Final[type[Any]] = getattr(
+    wrapt, "BaseObjectProxy", wrapt.ObjectProxy
+)  # the base of all proxies, by wrapt's version
 
 
 class Seam:
@@ -51,7 +55,7 @@ class Seam:
             self._proxy = None
             return
         for layer in _layers(current):
-            if getattr(layer, "__wrapped__", None) is self._proxy and isinstance(layer, wrapt.ObjectProxy):
+            if getattr(layer, "__wrapped__", None) is self._proxy and isinstance(layer, _PROXY):
                 layer.__wrapped__ = self._original
                 self._proxy = None
                 return
