@@ -3,8 +3,9 @@
 Rules
 -----
 - Not thread-safe and without a clock: the session that owns it holds the lock.
-- Adding is cheap and never reads the text: reading happens when an answer asks.
-- Words that were said stay said for life. A result that left stays known (within the bound) only to say ``evicted``.
+- Adding is cheap and reads no text: reading happens when an answer asks, once for each text.
+- Words that were said stay said for life. A result that left stays known only to say ``evicted``, and goes first when the
+  bound is reached; a result of the window that does not fit is not read, and the window counts as not wholly seen.
 """
 
 from __future__ import annotations
@@ -12,30 +13,56 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from otel_footprint.core.call import CallRef
+from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.derive import Deriver
+from otel_footprint.core.evidence.judge import Ground, judge
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.evidence.reader import without_looked_for
+from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, outcome_of
 from otel_footprint.core.evidence.verdicts import Judgement, Reason
-from otel_footprint.core.messages import ServerToolResult, ToolCall, ToolResult
+from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult, canonical_json, content_text
 
 
 class Corpus:
-    """Everything one thread's answers may draw on."""
+    """Everything one thread's answers may draw on. ``options`` are the settings every answer is judged by."""
 
     def __init__(self, options: Evidence) -> None:
         self.options = options
+        self._said: list[Carried] = []
+        self._said_texts: set[str] = set()
+        self._sources: list[Source] = []
+        self._current: dict[str, Source] = {}
+        self._calls: list[CallMade] = []
+        self._outcomes: dict[str, Outcome] = {}
+        self._deriver = Deriver()
+        self._result_bytes = 0
+        self._other_bytes = 0
 
     @property
     def size_bytes(self) -> int:
         """Bytes of text it keeps alive, about."""
-        return 0
+        return self._result_bytes + self._other_bytes
 
     def say(self, text: str) -> None:
-        """Add words of a person or the application: exempt for life."""
+        """Add words of a person or the application: exempt for life. The same words again change nothing."""
+        if not text or text in self._said_texts:
+            return
+        self._said_texts.add(text)
+        self._said.append(Carried(text, result=False))
+        self._other_bytes += len(text)
 
     def hand_in(self, text: str, name: str) -> None:
         """Add evidence the application handed in under a name; it never leaves."""
+        self._add(text, ref=name, call_id=None, tool=None, turn=0, served=None, position=None, handed_in=True)
 
     def call(self, call: ToolCall, *, ref: str, turn: int, position: int | None = None) -> None:
-        """Add the model's arguments; ``ref`` pairs the call with its result."""
+        """Add the model's arguments; ``ref`` pairs the call with its result. A call that is the answer adds nothing."""
+        if call.name in self.options.answer_tools:
+            return
+        arguments = call.arguments
+        text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
+        self._calls.append(CallMade(ref, call.name, Carried(text, result=True), turn, position))
+        self._other_bytes += len(text)
 
     def result(
         self,
@@ -48,16 +75,54 @@ class Corpus:
         position: int | None = None,
     ) -> None:
         """Add a result that is in the window from now on. The same ref again replaces the one that left before."""
+        if result.content is None and isinstance(result, ServerToolResult):
+            self._outcomes[ref] = "good"
+            self._put(
+                Source(ref, result.id, tool, Carried("", result=True), turn, position, served, "good", opaque=True)
+            )
+            return
+        text = _text(result.content)
+        outcome = outcome_of(text, is_error=isinstance(result, ToolResult) and result.is_error)
+        self._outcomes[ref] = outcome
+        if outcome == "absent":
+            text = without_looked_for(text)
+        self._add(
+            text, ref=ref, call_id=result.id, tool=tool, turn=turn, served=served, position=position, outcome=outcome
+        )
 
     def serve(self, refs: Iterable[str], *, turn: int, served: CallRef | None) -> None:
         """Say that these results are in the window of this call (again)."""
+        for ref in refs:
+            source = self._current.get(ref)
+            if source is None:
+                continue
+            source.served = served
+            if not source.in_window:
+                source.in_window = True
+                source.turn = turn
 
     def leave(self, refs: Iterable[str], *, decision: str, decided_by: str, dropped: CallRef | None) -> None:
         """Say that these results have left the window, by which decision and in which call they were missing first."""
+        for ref in refs:
+            source = self._current.get(ref)
+            if source is not None and source.in_window and not source.handed_in:
+                source.in_window = False
+                source.decision, source.decided_by, source.dropped = decision, decided_by, dropped
 
     def fork(self) -> Corpus:
-        """A corpus that starts as this one and goes its own way."""
-        return Corpus(self.options)
+        """A corpus that starts as this one and goes its own way; what was read is shared."""
+        other = Corpus(self.options)
+        other._said = list(self._said)
+        other._said_texts = set(self._said_texts)
+        copies = {id(source): source.copy() for source in self._sources}
+        other._sources = [copies[id(source)] for source in self._sources]
+        other._current = {ref: copies[id(source)] for ref, source in self._current.items()}
+        other._calls = list(self._calls)
+        other._outcomes = dict(self._outcomes)
+        other._deriver = self._deriver.fork()
+        other._result_bytes = self._result_bytes
+        other._other_bytes = self._other_bytes
+        return other
 
     def judge(
         self,
@@ -69,8 +134,82 @@ class Corpus:
         blind: frozenset[Reason] = frozenset(),
         siblings: Sequence[Corpus] = (),
     ) -> Judgement:
-        """Judge one answer. ``siblings`` are corpora whose results count as evidence here too."""
-        return Judgement(
-            choice=choice, verdict="no_claims", reasons=(), values=(), candidates=0, looked_up=0, earlier_turns_only=0,
-            posture=self.options.posture,
+        """Judge one answer. ``siblings`` are corpora whose results count as evidence here too.
+
+        ``blind`` names why the window could not be wholly seen; what the corpus knows of that itself is added.
+        """
+        sources = [source for source in self._sources if source.in_window]
+        left = [source for source in self._sources if not source.in_window and not source.opaque]
+        for sibling in siblings:
+            sources.extend(source for source in sibling._sources if source.in_window)
+        reasons = set(blind)
+        if any(source.opaque for source in sources):
+            reasons.add("opaque_content")
+        if any(source.unread for source in sources):
+            reasons.add("corpus_bound")
+        anything = tools_offered or bool(self._sources) or bool(sources)
+        ground = Ground(
+            options=self.options,
+            said=self._said,
+            window=[source for source in sources if not source.opaque and not source.unread],
+            left=[source for source in left if not source.unread],
+            calls=self._calls,
+            outcome=self._outcomes.get,
+            deriver=self._deriver,
         )
+        return judge(
+            text,
+            ground,
+            choice=choice,
+            turn=turn,
+            nothing_to_read=not anything and self.options.check != "always",
+            blind=frozenset(reasons),
+        )
+
+    def _add(
+        self,
+        text: str,
+        *,
+        ref: str,
+        call_id: str | None,
+        tool: str | None,
+        turn: int,
+        served: CallRef | None,
+        position: int | None,
+        outcome: Outcome = "good",
+        handed_in: bool = False,
+    ) -> None:
+        unread = not self._room_for(len(text))
+        if not unread:
+            self._result_bytes += len(text)
+        carried = Carried("" if unread else text, result=not handed_in)
+        self._put(
+            Source(ref, call_id, tool, carried, turn, position, served, outcome, handed_in=handed_in, unread=unread)
+        )
+
+    def _put(self, source: Source) -> None:
+        before = self._current.get(source.ref)
+        if before is not None and before.in_window and not source.handed_in:
+            # Replaced without having left first: the content before is no longer in the window.
+            before.in_window = False
+            before.decision, before.decided_by, before.dropped = "rewrite", "application", source.served
+        self._current[source.ref] = source
+        self._sources.append(source)
+
+    def _room_for(self, size: int) -> bool:
+        """Make room for a text by forgetting what left the window, oldest first."""
+        bound = self.options.corpus_bytes
+        if self._result_bytes + size <= bound:
+            return True
+        for source in [source for source in self._sources if not source.in_window]:
+            self._sources.remove(source)
+            self._result_bytes -= len(source.carried.text)
+            if self._current.get(source.ref) is source:
+                del self._current[source.ref]
+            if self._result_bytes + size <= bound:
+                return True
+        return self._result_bytes + size <= bound
+
+
+def _text(content: Json) -> str:
+    return content_text(content)

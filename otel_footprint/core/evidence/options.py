@@ -59,11 +59,15 @@ class Shape:
         elif isinstance(pattern, str):
             source, flags = pattern, re.IGNORECASE
         else:
-            raise ConfigurationError(f"Shape {self.name!r} has the pattern {pattern!r}; write a regular expression as str")
+            raise ConfigurationError(
+                f"Shape {self.name!r} has the pattern {pattern!r}; write a regular expression as str"
+            )
         try:
             compiled = re.compile(source, flags)
         except (re.error, RecursionError, OverflowError) as fault:
-            raise ConfigurationError(f"Shape {self.name!r} does not compile ({fault}); fix the pattern {source!r}") from None
+            raise ConfigurationError(
+                f"Shape {self.name!r} does not compile ({fault}); fix the pattern {source!r}"
+            ) from None
         if compiled.flags & _STATEFUL:
             raise ConfigurationError(
                 f"Shape {self.name!r} sets stateful flags inside its pattern {source!r}; remove (?m), (?x) and (?L)"
@@ -75,7 +79,9 @@ class Shape:
                 "'[A-Z]{1,8}-[0-9]{1,8}'"
             )
         if compiled.fullmatch("") is not None:
-            raise ConfigurationError(f"Shape {self.name!r} matches the empty token; make {source!r} require a character")
+            raise ConfigurationError(
+                f"Shape {self.name!r} matches the empty token; make {source!r} require a character"
+            )
         object.__setattr__(self, "compiled", compiled)
 
 
@@ -121,16 +127,20 @@ class Evidence:
         for shape in shapes:
             if not isinstance(shape, Shape):
                 raise ConfigurationError(f"Evidence shapes holds {shape!r}; write Shape(name, pattern)")
-        names = [shape.name for shape in shapes]
+        names = [shape.name for shape in self.shapes]
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
-            raise ConfigurationError(f"Evidence shapes declares {doubled[0]!r} twice; give each shape a name of its own")
+            raise ConfigurationError(
+                f"Evidence shapes declares {doubled[0]!r} twice; give each shape a name of its own"
+            )
         exempt = _several("exempt", self.exempt)
         for item in exempt:
             if isinstance(item, re.Pattern):
                 Shape("exempt", item)
             elif not isinstance(item, str) or not item.strip():
-                raise ConfigurationError(f"Evidence exempt holds {item!r}; write a value as text, or a compiled pattern")
+                raise ConfigurationError(
+                    f"Evidence exempt holds {item!r}; write a value as text, or a compiled pattern"
+                )
         tools = _several("answer_tools", self.answer_tools)
         for tool in tools:
             if not isinstance(tool, str) or not tool:

@@ -1,0 +1,307 @@
+"""What in an answer is data: the candidates, each distinct value once with the spans of all its occurrences.
+
+Rules
+-----
+- Declared shapes are tested first; a token that matches one is data even without a digit.
+- Typed values (dates, times, money, percent, numbers with a unit, phone numbers …) are data whatever their digit count.
+- Else a digit is required: an identifier mixes digits with letters or ``: _ - / .`` and has four characters or more; a
+  bare number has ``min_digits`` digits or more. A number with a short unit or word glued on is judged on its number.
+- Prose: ``24/7`` and other short numbers joined, ``5-star``, list numbering. Placeholders (``W0000000``, ``XXX-123``) and names of
+  fields (``address1``) are data only where something accounts for them (``is_coined``).
+- Fenced code is not data unless asked for. An answer that is wholly JSON is read as JSON: its own keys are labels, of
+  which only the parts that are data count.
+- At most ``MAX_TOKENS`` tokens of an answer are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from otel_footprint.core.evidence import answer_json, typed
+from otel_footprint.core.evidence.normal import Token, fold, form, tokens
+from otel_footprint.core.evidence.options import Evidence
+
+MAX_TOKENS: Final = 20_000
+
+_FENCE: Final = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_GLUED: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z]{1,5})")
+_PARTS: Final = re.compile(r"[_\-/:.@]+")
+_COUNTED_WORD: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:-[a-z]+)+")
+_FIELD_NAME: Final = re.compile(
+    r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
+    r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
+)
+_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|9{6,}|(?<=[a-z\-_])12345?)")
+_CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
+_WORD: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:-[a-z]+)+")
+_FIELD_NAME: Final = re.compile(
+    r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
+    r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
+)
+_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,6}[-_]?(?:(?P<same>\d)(?P=same){3,}|12345(?:6(?:7(?:8(?:90?)?)?)?)?)")
+_CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
+_WORD: Final = re.compile(r"\S+")
+_TRIM: Final = "\"'`()[]{}<>*_.,;:!?“”‘’"
+
+
+@dataclass(slots=True)
+class Candidate:
+    """One distinct value of an answer. ``key`` is the JSON field it stands in, None in prose.
+
+    ``number_form`` is set for a number with something glued on: looked up glued first, then as the number.
+    ``literal`` is a declared shape's spelling that more than one token make up.
+    """
+
+    text: str
+    shape: str
+    form: str
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    value: typed.Typed | None = None
+    key: str | None = None
+    number_form: str | None = None
+    literal: bool = False
+    declared: bool = False
+    from_key: bool = False
+
+
+class Extraction:
+    """The candidates of one answer in order of first appearance. ``pieces`` are the JSON leaves, None for prose."""
+
+    def __init__(self, text: str, options: Evidence) -> None:
+        self.text = text
+        self.options = options
+        self._found: dict[Hashable, Candidate] = {}
+        self._budget = MAX_TOKENS
+        body = answer_json.json_body(text)
+        self.pieces: tuple[answer_json.Piece, ...] | None = None
+        if body is None:
+            prose = text if options.code_blocks else _without_code(text)
+            self._prose(prose, 0, None)
+        else:
+            self.pieces = tuple(answer_json.pieces(text, *body))
+            for piece in self.pieces:
+                self._piece(piece)
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The distinct values, first appearance order."""
+        return sorted(self._found.values(), key=lambda candidate: candidate.spans[0])
+
+    # --- prose
+
+    def _prose(self, prose: str, offset: int, key: str | None) -> None:
+        folded = fold(prose)
+        taken: list[tuple[int, int]] = list(self._declared(prose, offset, key)) if self.options.shapes else []
+        weak: dict[int, typed.Typed] = {}
+        for value in typed.find(prose):
+            if value.weak:
+                weak[value.start] = value
+            elif not _overlaps(taken, value.start, value.end):
+                taken.append((value.start, value.end))
+                self._typed(value, offset, key)
+        taken.sort()
+        for token in _outside(tokens(folded), taken, folded):
+            self._budget -= 1
+            if self._budget < 0:
+                return
+            if any("0" <= char <= "9" for char in token.form):
+                self._token(token, prose, offset, key, weak.get(token.start), from_key=False)
+
+    def _declared(self, prose: str, offset: int, key: str | None) -> Iterator[tuple[int, int]]:
+        for match in _WORD.finditer(prose):
+            word = match.group()
+            left = len(word) - len(word.lstrip(_TRIM))
+            trimmed = word.strip(_TRIM)
+            if not trimmed or len(trimmed) > 256:
+                continue
+            for shape in self.options.shapes:
+                if shape.compiled.fullmatch(trimmed):
+                    start = match.start() + left
+                    self._declare(shape.name, trimmed, start, offset, key)
+                    yield start, start + len(trimmed)
+                    break
+            else:
+                base = match.start()
+                for token in tokens(fold(word)):
+                    spelled = word[token.start : token.end].strip(_TRIM)
+                    for shape in self.options.shapes:
+                        if spelled and spelled != trimmed and shape.compiled.fullmatch(spelled):
+                            start = base + word.index(spelled, token.start)
+                            self._declare(shape.name, spelled, start, offset, key)
+                            yield start, start + len(spelled)
+                            break
+
+    def _declare(self, shape: str, spelled: str, start: int, offset: int, key: str | None) -> None:
+        folded = fold(spelled)
+        inside = list(tokens(folded))
+        literal = len(inside) != 1
+        spelled_form = folded if literal else form(folded[inside[0].start : inside[0].end])
+        self._add(
+            ("declared", spelled_form),
+            Candidate(spelled, shape, spelled_form, key=key, literal=literal, declared=True),
+            (offset + start, offset + start + len(spelled)),
+        )
+
+    def _typed(self, value: typed.Typed, offset: int, key: str | None) -> None:
+        spelled_form = _typed_form(value.text)
+        self._add(
+            ("typed", value.kind, spelled_form),
+            Candidate(value.text, value.kind, spelled_form, value=value, key=key),
+            (offset + value.start, offset + value.end),
+        )
+
+    def _token(
+        self, token: Token, prose: str, offset: int, key: str | None, value: typed.Typed | None, *, from_key: bool
+    ) -> None:
+        spelled = token.form
+        kind = classify(spelled, self.options.min_digits)
+        if kind is None:
+            return
+        start, end = _trimmed(prose, token.start, token.end)
+        number_form = None
+        if kind == "number":
+            glued = _GLUED.fullmatch(spelled)
+            number_form = form(glued.group(1)) if glued else None
+        self._add(
+            (kind, spelled),
+            Candidate(
+                prose[start:end], kind, spelled, value=value, key=key, number_form=number_form, from_key=from_key
+            ),
+            (offset + start, offset + end),
+        )
+
+    def _add(self, identity: Hashable, candidate: Candidate, span: tuple[int, int]) -> None:
+        known = self._found.setdefault(identity, candidate)
+        known.spans.append(span)
+        if known.value is None:
+            known.value = candidate.value
+
+    # --- JSON
+
+    def _piece(self, piece: answer_json.Piece) -> None:
+        if piece.is_key:
+            self._label(piece)
+        elif isinstance(piece.value, str):
+            # The text between the quotes is scanned as it stands, so that spans need no mapping.
+            readings = typed.of_leaf(piece.key, piece.value) if piece.spelled == piece.value else ()
+            whole = [one for one in readings if not one.weak and one.text.strip() == piece.spelled.strip()]
+            if whole and whole[0].kind != "number":
+                self._typed_leaf(whole[0], piece)
+            else:
+                self._prose(piece.spelled, piece.start, piece.key)
+        elif isinstance(piece.value, (int, float)) and not isinstance(piece.value, bool):
+            readings = typed.of_leaf(piece.key, piece.value)
+            strong = [one for one in readings if not one.weak]
+            if strong:
+                self._typed_leaf(strong[0], piece)
+            else:
+                token = Token(0, len(piece.spelled), form(fold(piece.spelled)))
+                self._token(
+                    token, piece.spelled, piece.start, piece.key, readings[0] if readings else None, from_key=False
+                )
+
+    def _typed_leaf(self, value: typed.Typed, piece: answer_json.Piece) -> None:
+        spelled_form = _typed_form(piece.spelled)
+        self._add(
+            ("typed", value.kind, spelled_form),
+            Candidate(piece.spelled, value.kind, spelled_form, value=value, key=piece.key),
+            (piece.start, piece.end),
+        )
+
+    def _label(self, piece: answer_json.Piece) -> None:
+        """A key of the answer's own JSON: only its parts that are data count."""
+        for match in re.finditer(r"[^_\-/:.@\s]+", piece.spelled):
+            spelled = form(fold(match.group()))
+            if classify(spelled, self.options.min_digits) is not None:
+                token = Token(match.start(), match.end(), spelled)
+                self._token(token, piece.spelled, piece.start, None, None, from_key=True)
+
+
+def classify(spelled: str, min_digits: int) -> str | None:
+    """``number`` or ``identifier`` for a form that is data, None for prose."""
+    if not any("0" <= char <= "9" for char in spelled):
+        return None
+    if _NUMBER.fullmatch(spelled):
+        return "number" if _digits(spelled) >= min_digits else None
+    glued = _GLUED.fullmatch(spelled)
+    if glued is not None:
+        return "number" if _digits(glued.group(1)) >= min_digits else None
+    if len(spelled) < 4:
+        return None
+    if _COUNTED_WORD.fullmatch(spelled):
+        return None
+    parts = [part for part in _PARTS.split(spelled) if part]
+    if len(parts) <= 2 and all(_short_number(part, min_digits) for part in parts):
+        return None
+    return "identifier"
+
+
+def is_coined(spelled: str) -> bool:
+    """Whether a form that nothing accounts for is no data after all: a placeholder, a crossed-out id, a field's name."""
+    return any(pattern.fullmatch(spelled) for pattern in (_PLACEHOLDER, _CROSSED, _FIELD_NAME))
+
+
+def _short_number(part: str, min_digits: int) -> bool:
+    glued = _GLUED.fullmatch(part)
+    number = glued.group(1) if glued else part
+    return _NUMBER.fullmatch(number) is not None and _digits(number) < min_digits
+
+
+def _digits(spelled: str) -> int:
+    return sum("0" <= char <= "9" for char in spelled)
+
+
+def _typed_form(text: str) -> str:
+    """The identity of a typed value's spelling: its form when it is one token, else its folded words."""
+    folded = fold(text)
+    inside = list(tokens(folded))
+    if len(inside) == 1:
+        return inside[0].form
+    return " ".join(folded.split())
+
+
+def _trimmed(prose: str, start: int, end: int) -> tuple[int, int]:
+    spelled = prose[start:end]
+    left = len(spelled) - len(spelled.lstrip(".:_-/@,"))
+    right = len(spelled) - len(spelled.rstrip(".:_-/@,"))
+    return start + left, end - right
+
+
+def _overlaps(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(left < end and start < right for left, right in taken)
+
+
+def _outside(found: Iterator[Token], taken: list[tuple[int, int]], folded: str) -> Iterator[Token]:
+    """Tokens, and what is left of tokens, outside of the spans that are taken (sorted, not overlapping)."""
+    place = 0
+    for token in found:
+        while place < len(taken) and taken[place][1] <= token.start:
+            place += 1
+        if place == len(taken) or taken[place][0] >= token.end:
+            yield token
+            continue
+        start, at = token.start, place
+        while at < len(taken) and taken[at][0] < token.end:
+            if taken[at][0] > start:
+                yield from _rest(folded, start, taken[at][0])
+            start = max(start, taken[at][1])
+            at += 1
+        if start < token.end:
+            yield from _rest(folded, start, token.end)
+
+
+def _rest(folded: str, start: int, end: int) -> Iterator[Token]:
+    spelled = form(folded[start:end])
+    if spelled:
+        yield Token(start, end, spelled)
+
+
+def _without_code(text: str) -> str:
+    """The text with fenced code blanked, so that offsets stay."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    return _FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)

@@ -1,0 +1,191 @@
+"""Look for a token in a text without indexing it: a substring search at memory speed, then a look at the hit's edges.
+
+Rules
+-----
+- A text is folded once, when first asked. A question carries the few literal spellings (needles) under which its form can
+  stand; every hit of a needle is widened to its token, and only the token's own forms decide. So a hit never counts
+  because it is a substring.
+- ``segment``: the form stands between delimiters inside a longer identifier (``7504069`` in ``gift_card_7504069``).
+- ``tail``: it ends a longer run of digits; only asked for where the answer says that it is a tail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Final
+
+from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
+from otel_footprint.core.evidence.reader import flat
+
+_DELIMITERS: Final = frozenset("_-/:.@")
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+
+
+class Grade(IntEnum):
+    """How a text carries a form, best last."""
+
+    NONE = 0
+    TAIL = 1
+    SEGMENT = 2
+    TOKEN = 3
+
+
+class Question:
+    """One form that is looked for, with its needles.
+
+    ``tail`` admits the end of a longer number; ``literal`` is a spelling of several tokens, compared as it stands.
+    """
+
+    __slots__ = ("forms", "literal", "needles", "rounding", "tail")
+
+    def __init__(self, spelled: str, *, rounding: bool, tail: bool = False, literal: bool = False) -> None:
+        forms = {spelled}
+        if rounding:
+            exact = scientific(spelled)
+            if exact is not None:
+                forms.add(exact)
+        self.forms = frozenset(forms)
+        self.rounding = rounding
+        self.tail = tail
+        self.literal = literal or " " in spelled
+        needles: dict[str, None] = {}
+        for one in sorted(forms):
+            for needle in _needles(one, rounding):
+                needles[needle] = None
+        self.needles = tuple(needles)
+
+
+def _needles(spelled: str, rounding: bool) -> Iterator[str]:
+    yield spelled
+    if not _NUMBER.fullmatch(spelled):
+        return
+    whole, dot, decimals = spelled.partition(".")
+    if len(whole) > 3:
+        yield f"{int(whole):,}" + dot + decimals
+    if rounding:
+        digits = (whole + decimals).strip("0")
+        if len(digits) == 1:
+            yield f"{digits}e"
+            yield f"{digits}.0"
+        elif digits:
+            yield f"{digits[0]}.{digits[1:]}"
+
+
+class Haystack:
+    """One text that may carry values. ``result`` says to read it as a tool result, else as plain words."""
+
+    __slots__ = ("_folded", "_json_end", "_raw", "_result")
+
+    def __init__(self, text: str, *, result: bool) -> None:
+        self._raw = text
+        self._result = result
+        self._folded: str | None = None
+        self._json_end = 0
+
+    @property
+    def text(self) -> str:
+        """The text as given."""
+        return self._raw
+
+    @property
+    def folded(self) -> str:
+        """The text in which tokens are looked for."""
+        if self._folded is None:
+            if self._result:
+                read = flat(self._raw)
+                self._folded, self._json_end = fold(read.text), read.json_end
+            else:
+                self._folded = fold(self._raw)
+        return self._folded
+
+    def grade(self, question: Question) -> Grade:
+        """How well the text carries the question's form."""
+        folded = self.folded
+        best = Grade.NONE
+        for needle in question.needles:
+            start = folded.find(needle)
+            if start < 0:
+                continue
+            quotes = _Quotes(folded, self._json_end)
+            while start >= 0:
+                found = self._grade_hit(folded, start, start + len(needle), question, quotes)
+                if found is Grade.TOKEN:
+                    return found
+                best = max(best, found)
+                start = folded.find(needle, start + 1)
+        return best
+
+    def _grade_hit(self, folded: str, start: int, end: int, question: Question, quotes: _Quotes) -> Grade:
+        before = folded[start - 1] if start else " "
+        after = folded[end] if end < len(folded) else " "
+        if question.literal:
+            return Grade.NONE if before.isalnum() or after.isalnum() else Grade.TOKEN
+        if before.isalnum() and before != "x":
+            if question.tail and before.isdigit() and not after.isalnum() and folded[start:end] in question.forms:
+                return Grade.TAIL
+            return Grade.NONE
+        if after.isalnum() and after not in "0e":
+            return Grade.NONE
+        left, right = token_at(folded, start, end)
+        if right - left > MAX_TOKEN:
+            return Grade.NONE
+        token = folded[left:right]
+        if "," in token and left < quotes.json_end and not quotes.inside(left):
+            # Outside of strings a comma of JSON separates, whatever stands around it.
+            spelled = {form(part) for part in token.split(",")}
+            return Grade.TOKEN if not spelled.isdisjoint(question.forms) else Grade.NONE
+        for spelled_form in forms_of(token, rounding=question.rounding):
+            if spelled_form in question.forms:
+                return Grade.TOKEN
+        if folded[start:end] not in question.forms or (left == start and right == end):
+            return Grade.NONE
+        edge_before = start == left or before in _DELIMITERS
+        edge_after = end == right or after in _DELIMITERS
+        if not (edge_before and edge_after) or _inside_number(folded, start, end):
+            return Grade.NONE
+        return Grade.SEGMENT
+
+
+def _inside_number(folded: str, start: int, end: int) -> bool:
+    """Whether the dot beside a hit is a decimal point: ``50`` is no segment of ``12.50``."""
+    left = start > 1 and folded[start - 1] == "." and folded[start - 2].isdigit() and folded[start].isdigit()
+    right = end + 1 < len(folded) and folded[end] == "." and folded[end + 1].isdigit() and folded[end - 1].isdigit()
+    return left or right
+
+
+def token_at(folded: str, start: int, end: int) -> tuple[int, int]:
+    """The half-open span of the token around a hit; wider than MAX_TOKEN where it is no token to look at."""
+    left, right = start, end
+    floor, ceiling = max(0, start - MAX_TOKEN - 1), min(len(folded), end + MAX_TOKEN + 1)
+    while left > floor:
+        char = folded[left - 1]
+        if char in SEPARATORS or (char == "," and not groups_digits(folded, left - 1)):
+            break
+        left -= 1
+    while right < ceiling:
+        char = folded[right]
+        if char in SEPARATORS or (char == "," and not groups_digits(folded, right)):
+            break
+        right += 1
+    return left, right
+
+
+class _Quotes:
+    """Says whether a place in JSON is inside a string, for places asked in rising order."""
+
+    __slots__ = ("_at", "_count", "_folded", "json_end")
+
+    def __init__(self, folded: str, json_end: int) -> None:
+        self._folded = folded
+        self._at = 0
+        self._count = 0
+        self.json_end = json_end
+
+    def inside(self, place: int) -> bool:
+        if place < self._at:
+            self._at = self._count = 0
+        self._count += self._folded.count('"', self._at, place)
+        self._at = place
+        return self._count % 2 == 1

@@ -1,0 +1,316 @@
+"""Judge one answer: give every value the first status that holds, then the answer its verdict.
+
+Rules
+-----
+- The order of statuses is that of the vocabulary: said, read, respelled, computed, evicted, echoed, argument_only,
+  derivable, unsupported. Each step asks only about the values that no earlier step accounted for.
+- A joined value (``HAT035+HAT066``, ``W5838674-EX``) is judged by its parts when nobody carries it whole: the weakest part
+  decides, and a short coined label beside parts that are carried counts for nothing.
+- A value that the window could not show (blind reasons) is not flagged, and makes the answer inconclusive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.derive import Deriver
+from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
+from otel_footprint.core.evidence.haystack import Grade, Question
+from otel_footprint.core.evidence.normal import fold, form
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.evidence.sources import CallMade, Source
+from otel_footprint.core.evidence.verdicts import (
+    BLIND_REASONS,
+    FLAGGED,
+    Action,
+    Carrier,
+    Derivation,
+    EvictedBy,
+    Judgement,
+    Reason,
+    Status,
+    Value,
+    Verdict,
+)
+
+MAX_CARRIERS: Final = 8
+_ENDING: Final = re.compile(
+    r"(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4|digits)[^.\n]{0,20}|[*x•·.…]{2,}[\s\-]*)\W{0,6}$", re.IGNORECASE
+)
+_ENDING_CHARS: Final = 40
+_PARTS: Final = re.compile(r"[_\-/:.@]+")
+_LABEL: Final = re.compile(r"[a-z]{1,8}\d{0,2}|\d{1,2}")
+
+
+@dataclass(slots=True)
+class Finding:
+    """What is known about one candidate so far."""
+
+    candidate: Candidate
+    status: Status | None = None
+    sources: tuple[Source, ...] = ()
+    derivation: Derivation | None = None
+    gone: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Everything an answer is judged against."""
+
+    options: Evidence
+    said: Sequence[Carried]
+    window: Sequence[Source]
+    left: Sequence[Source]
+    calls: Sequence[CallMade]
+    outcome: Callable[[str], str | None]
+    deriver: Deriver
+
+
+class Asked:
+    """One candidate with its questions, made once."""
+
+    __slots__ = ("candidate", "number", "parts", "tail", "whole")
+
+    def __init__(self, candidate: Candidate, text: str, options: Evidence) -> None:
+        rounding = options.decimal_rounding and not candidate.declared
+        self.candidate = candidate
+        self.tail = candidate.shape == "number" and _says_tail(text, candidate)
+        self.whole = Question(candidate.form, rounding=rounding, tail=self.tail, literal=candidate.literal)
+        self.number = Question(candidate.number_form, rounding=rounding) if candidate.number_form else None
+        self.parts: tuple[tuple[str, Question | None], ...] | None = None
+        if candidate.shape == "identifier" and not candidate.declared:
+            self.parts = _parts(candidate.form, options)
+
+
+def judge(
+    text: str,
+    ground: Ground,
+    *,
+    choice: int,
+    turn: int,
+    nothing_to_read: bool,
+    blind: frozenset[Reason],
+) -> Judgement:
+    """Judge ``text``. ``nothing_to_read`` says that this is a plain chat with nothing an answer could be held against."""
+    options = ground.options
+    extraction = Extraction(text, options)
+    findings = [Finding(candidate) for candidate in extraction.candidates]
+    asked = [Asked(finding.candidate, text, options) for finding in findings]
+    for finding, question in zip(findings, asked, strict=True):
+        _said(finding, question, ground)
+        if finding.status is None:
+            _carried(finding, question, ground.window)
+    work_bound = ground.deriver.derive(extraction, findings, ground.window)
+    for finding, question in zip(findings, asked, strict=True):
+        if finding.status is None:
+            _evicted(finding, question, ground.left)
+        if finding.status is None:
+            _argued(finding, question, ground)
+        if finding.status is None:
+            finding.status = "derivable" if finding.derivation is not None else "unsupported"
+    findings = [finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate))]
+    return _verdict(
+        findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind, work_bound=work_bound
+    )
+
+
+def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
+    candidate = finding.candidate
+    for exempt in ground.options.exempt:
+        if isinstance(exempt, str):
+            if exempt.strip() == candidate.text or form(fold(exempt.strip())) == candidate.form:
+                finding.status = "said"
+                return
+        elif exempt.fullmatch(candidate.text):
+            finding.status = "said"
+            return
+    for words in ground.said:
+        if _grade(words, asked) or (candidate.value is not None and words.match(candidate.value) is not None):
+            finding.status = "said"
+            return
+    if asked.parts and _all_parts(asked, ground.said):
+        finding.status = "said"
+
+
+def _carried(finding: Finding, asked: Asked, sources: Sequence[Source]) -> None:
+    """``read`` or ``respelled`` by these sources."""
+    grades = [(source, _grade(source.carried, asked)) for source in sources]
+    exact = tuple(source for source, grade in grades if grade is Grade.TOKEN)
+    if exact:
+        finding.status, finding.sources = "read", exact
+        return
+    value = finding.candidate.value
+    near = tuple(
+        source for source, grade in grades if grade or (value is not None and source.carried.match(value) is not None)
+    )
+    if near:
+        finding.status, finding.sources = "respelled", near
+        return
+    if asked.parts:
+        grade, carriers = _parts_in(asked.parts, sources)
+        if grade is not None:
+            finding.status, finding.sources = grade, carriers
+
+
+def _grade(carried: Carried, asked: Asked) -> Grade:
+    best = carried.grade(asked.whole)
+    if best is Grade.TOKEN or asked.number is None:
+        return best
+    return max(best, carried.grade(asked.number))
+
+
+def _parts(spelled: str, options: Evidence) -> tuple[tuple[str, Question | None], ...] | None:
+    """The parts of a joined value: each with its question, None for one that may be a coined label."""
+    pieces = [piece for piece in _PARTS.split(spelled) if piece]
+    if len(pieces) < 2:
+        return None
+    parts: list[tuple[str, Question | None]] = []
+    for piece in pieces:
+        is_data = classify(piece, options.min_digits) is not None
+        if not is_data and not _LABEL.fullmatch(piece):
+            is_data = any("0" <= char <= "9" for char in piece)
+        parts.append((piece, Question(piece, rounding=False) if is_data else None))
+    if not any(question for _, question in parts):
+        return None
+    return tuple(parts)
+
+
+def _all_parts(asked: Asked, words: Iterable[Carried]) -> bool:
+    texts = tuple(words)
+    return all(question is None or any(one.grade(question) for one in texts) for _, question in asked.parts or ())
+
+
+def _parts_in(
+    parts: Sequence[tuple[str, Question | None]], sources: Sequence[Source]
+) -> tuple[Status | None, tuple[Source, ...]]:
+    carriers: dict[int, Source] = {}
+    for _, question in parts:
+        if question is None:
+            continue
+        holding = [source for source in sources if source.carried.grade(question)]
+        if not holding:
+            return None, ()
+        for source in holding:
+            carriers[id(source)] = source
+    return "respelled", tuple(carriers.values())
+
+
+def _evicted(finding: Finding, asked: Asked, left: Sequence[Source]) -> None:
+    for source in reversed(left):
+        carried = source.carried
+        value = finding.candidate.value
+        if (
+            _grade(carried, asked)
+            or (value is not None and carried.match(value) is not None)
+            or (asked.parts and _parts_in(asked.parts, (source,))[0])
+        ):
+            finding.status = "evicted"
+            finding.sources = (source,)
+            finding.gone = source
+            return
+
+
+def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:
+    value = finding.candidate.value
+    carrying = [
+        call
+        for call in ground.calls
+        if _grade(call.carried, asked)
+        or (value is not None and call.carried.match(value) is not None)
+        or (asked.parts and all(question is None or call.carried.grade(question) for _, question in asked.parts))
+    ]
+    if not carrying:
+        return
+    accepted = all(ground.outcome(call.ref) == "good" for call in carrying)
+    finding.status = "echoed" if accepted and not ground.options.strict else "argument_only"
+
+
+def _coined(candidate: Candidate) -> bool:
+    return candidate.shape in ("identifier", "number") and not candidate.declared and is_coined(candidate.form)
+
+
+def _says_tail(text: str, candidate: Candidate) -> bool:
+    return any(_ENDING.search(text[max(0, start - _ENDING_CHARS) : start]) for start, _ in candidate.spans)
+
+
+def _verdict(
+    findings: Sequence[Finding],
+    options: Evidence,
+    *,
+    choice: int,
+    turn: int,
+    nothing_to_read: bool,
+    blind: frozenset[Reason],
+    work_bound: bool,
+) -> Judgement:
+    lost = any(finding.status in FLAGGED for finding in findings)
+    open_ended = any(finding.status == "derivable" for finding in findings)
+    reasons: tuple[Reason, ...] = ()
+    verdict: Verdict
+    if not findings:
+        verdict = "no_claims"
+    elif not lost and not open_ended:
+        verdict = "grounded"
+    elif nothing_to_read:
+        verdict = "not_applicable"
+    else:
+        why: set[Reason] = set(blind & BLIND_REASONS)
+        if work_bound:
+            why.add("work_bound")
+        if lost and not why:
+            verdict = "ungrounded"
+        else:
+            verdict = "inconclusive"
+            if open_ended:
+                why.add("coincidence")
+            reasons = tuple(sorted(why))
+    values = tuple(_value(finding, flag=verdict == "ungrounded") for finding in findings)
+    action: Action = "flagged" if verdict == "ungrounded" else "grounded" if verdict == "grounded" else "none"
+    return Judgement(
+        choice=choice,
+        verdict=verdict,
+        reasons=reasons,
+        values=values,
+        candidates=len(values),
+        looked_up=sum(value.status != "said" for value in values),
+        earlier_turns_only=sum(
+            value.status in ("read", "respelled") and value.turn is not None and value.turn < turn for value in values
+        ),
+        posture=options.posture,
+        action=action,
+    )
+
+
+def _value(finding: Finding, *, flag: bool) -> Value:
+    status = finding.status
+    assert status is not None
+    candidate = finding.candidate
+    newest = max((source.turn for source in finding.sources if not source.handed_in), default=None)
+    ordered = sorted(finding.sources, key=lambda source: source.turn != newest)
+    carriers: tuple[Carrier, ...] = tuple(source.carrier() for source in ordered[:MAX_CARRIERS])
+    gone = finding.gone
+    return Value(
+        text=candidate.text,
+        spans=tuple(candidate.spans),
+        shape=candidate.shape,
+        status=status,
+        flagged=flag and status in FLAGGED,
+        carriers=carriers,
+        carriers_cut=len(ordered) > MAX_CARRIERS,
+        turn=newest,
+        derivation=finding.derivation,
+        evicted_by=None
+        if gone is None
+        else EvictedBy(
+            decision=gone.decision,
+            decided_by=gone.decided_by,
+            tool_call_id=gone.call_id,
+            tool=gone.tool,
+            dropped=gone.dropped,
+            served=gone.served,
+        ),
+    )

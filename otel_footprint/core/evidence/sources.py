@@ -1,0 +1,90 @@
+"""The parts of a corpus: results and the model's own calls, with what happened to them.
+
+Rules
+-----
+- A source is in the window or has left it, by a decision. Its text does not change; other content is another source.
+- A result without readable content is opaque; one that did not fit the bound is unread. Neither carries anything.
+- An outcome is good when the result is not empty, not an error and not an absence: only then does a call echo its arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from otel_footprint.core.absence import read_absence
+from otel_footprint.core.call import CallRef
+from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.verdicts import Carrier
+
+Outcome: TypeAlias = Literal["good", "empty", "error", "absent"]
+
+_ERROR: Final = re.compile(r"\W{0,3}(?:error|exception|traceback|failed|failure)\b", re.IGNORECASE)
+_ERROR_FIELDS: Final = ("error", "errors", "is_error", "isError")
+_EMPTY: Final = frozenset({"", "[]", "{}", "null", "none", '""', "()", "[[]]"})
+
+
+@dataclass(slots=True)
+class Source:
+    """One tool result (or handed-in text: ``call_id`` None, ``handed_in`` True)."""
+
+    ref: str
+    call_id: str | None
+    tool: str | None
+    carried: Carried
+    turn: int
+    position: int | None
+    served: CallRef | None
+    outcome: Outcome
+    handed_in: bool = False
+    opaque: bool = False
+    unread: bool = False
+    in_window: bool = True
+    decision: str = ""
+    decided_by: str = ""
+    dropped: CallRef | None = None
+
+    def carrier(self) -> Carrier:
+        """Its name as the verdicts give it."""
+        return Carrier(ref=self.ref, tool_call_id=self.call_id, tool=self.tool, turn=self.turn, position=self.position)
+
+    def copy(self) -> Source:
+        """The same source with a fate of its own; what was read from it is shared."""
+        return replace(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """One tool call the model made. ``ref`` pairs it with its result."""
+
+    ref: str
+    tool: str
+    carried: Carried
+    turn: int
+    position: int | None
+
+
+def outcome_of(text: str, *, is_error: bool) -> Outcome:
+    """What kind of result a text is."""
+    if text.strip().lower() in _EMPTY:
+        return "empty"
+    if is_error or _says_error(text):
+        return "error"
+    if read_absence(text) is not None:
+        return "absent"
+    return "good"
+
+
+def _says_error(text: str) -> bool:
+    start = text.lstrip()
+    if not start.startswith("{"):
+        return _ERROR.match(start) is not None
+    if "rror" not in text:
+        return False
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return _ERROR.match(start) is not None
+    return isinstance(found, dict) and any(found.get(name) for name in _ERROR_FIELDS)

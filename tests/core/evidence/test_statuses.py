@@ -1,0 +1,182 @@
+"""Every status, verdict and reason is reached, each by the smallest conversation that shows it."""
+
+from __future__ import annotations
+
+from otel_footprint.core.call import CallRef
+from otel_footprint.core.evidence.corpus import Corpus
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.evidence.verdicts import Judgement, Reason
+from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult
+
+
+def corpus_of(*results: Json, said: str = "", options: Evidence | None = None) -> Corpus:
+    corpus = Corpus(options or Evidence())
+    if said:
+        corpus.say(said)
+    for number, content in enumerate(results):
+        ref = f"c{number}"
+        corpus.call(ToolCall(ref, "look", {}), ref=ref, turn=1)
+        corpus.result(ToolResult(ref, "look", content), ref=ref, tool="look", turn=1, served=None)
+    return corpus
+
+
+def judge(
+    corpus: Corpus, text: str, *, turn: int = 1, tools: bool = True, blind: frozenset[Reason] = frozenset()
+) -> Judgement:
+    return corpus.judge(text, turn=turn, tools_offered=tools, blind=blind)
+
+
+def statuses(judgement: Judgement) -> dict[str, str]:
+    return {value.text: value.status for value in judgement.values}
+
+
+def test_said_read_and_unsupported() -> None:
+    corpus = corpus_of({"id": "ARR-2291"}, said="Check WX-4417 please")
+    judgement = judge(corpus, "WX-4417 sits on ARR-2291, not on ARR-2292.")
+    assert statuses(judgement) == {"WX-4417": "said", "ARR-2291": "read", "ARR-2292": "unsupported"}
+    assert judgement.verdict == "ungrounded"
+    assert [value.text for value in judgement.values if value.flagged] == ["ARR-2292"]
+    assert judgement.looked_up == 2
+    assert judgement.action == "flagged"
+
+
+def test_read_names_its_carriers_and_their_turn() -> None:
+    corpus = corpus_of("node 88123", "node 88123")
+    (value,) = judge(corpus, "It is 88123.", turn=2).values
+    assert [carrier.ref for carrier in value.carriers] == ["c0", "c1"]
+    assert value.turn == 1
+    assert judge(corpus, "It is 88123.", turn=2).earlier_turns_only == 1
+    assert judge(corpus, "It is 88123.", turn=1).earlier_turns_only == 0
+
+
+def test_more_than_eight_carriers_are_cut() -> None:
+    corpus = corpus_of(*["node 88123"] * 9)
+    (value,) = judge(corpus, "It is 88123.").values
+    assert len(value.carriers) == 8
+    assert value.carriers_cut
+
+
+def test_segment_of_a_compound_identifier_is_respelled_and_a_substring_is_not() -> None:
+    corpus = corpus_of({"payment": "gift_card_7504069", "port": "naa.0xef0101ab"})
+    judgement = judge(corpus, "Certificate 7504069, not 750406, not 0xef0101.")
+    assert statuses(judgement) == {"7504069": "respelled", "750406": "unsupported", "0xef0101": "unsupported"}
+
+
+def test_evicted_names_the_decision() -> None:
+    corpus = corpus_of("serial QX-7781")
+    served, dropped = CallRef(1, 2), CallRef(1, 3)
+    corpus.serve(["c0"], turn=1, served=served)
+    corpus.leave(["c0"], decision="evict", decided_by="application", dropped=dropped)
+    (value,) = judge(corpus, "The serial is QX-7781.").values
+    assert value.status == "evicted"
+    assert value.flagged
+    assert value.evicted_by is not None
+    assert (value.evicted_by.decision, value.evicted_by.decided_by) == ("evict", "application")
+    assert (value.evicted_by.served, value.evicted_by.dropped) == (served, dropped)
+    corpus.serve(["c0"], turn=2, served=CallRef(1, 4))
+    assert judge(corpus, "The serial is QX-7781.").verdict == "grounded"
+
+
+def test_rewritten_result_leaves_its_old_content_evicted() -> None:
+    corpus = corpus_of("serial QX-7781")
+    corpus.leave(["c0"], decision="clear", decided_by="application", dropped=None)
+    corpus.result(ToolResult("c0", "look", "[cleared QX-1234]"), ref="c0", tool="look", turn=1, served=None)
+    assert statuses(judge(corpus, "QX-7781 and QX-1234")) == {"QX-7781": "evicted", "QX-1234": "read"}
+
+
+def arguments(outcome: Json, *, options: Evidence | None = None, is_error: bool = False) -> str:
+    corpus = Corpus(options or Evidence())
+    corpus.call(ToolCall("a", "find", {"order": "ZX-9981"}), ref="a", turn=1)
+    corpus.result(ToolResult("a", "find", outcome, is_error=is_error), ref="a", tool="find", turn=1, served=None)
+    (value,) = judge(corpus, "Order ZX-9981 is on its way.").values
+    return value.status
+
+
+def test_arguments_echo_only_when_every_call_was_accepted() -> None:
+    assert arguments("on its way") == "echoed"
+    assert arguments("on its way", options=Evidence(strict=True)) == "argument_only"
+    assert arguments("[]") == "argument_only"
+    assert arguments("no such thing", is_error=True) == "argument_only"
+    assert arguments("Error: no such order") == "argument_only"
+    assert arguments({"af_absent": True, "checked": ["orders"], "looked_for": "ZX-9981"}) == "argument_only"
+
+
+def test_a_call_without_its_result_echoes_nothing() -> None:
+    corpus = Corpus(Evidence())
+    corpus.call(ToolCall("a", "find", {"order": "ZX-9981"}), ref="a", turn=1)
+    assert statuses(judge(corpus, "Order ZX-9981")) == {"ZX-9981": "argument_only"}
+
+
+def test_absence_grounds_all_but_what_was_looked_for() -> None:
+    corpus = corpus_of({"af_absent": True, "checked": ["share-4401"], "looked_for": "ZX-9981", "known": ["ZX-7755"]})
+    judgement = judge(corpus, "ZX-9981 is not on share-4401; there is ZX-7755.")
+    assert statuses(judgement) == {"ZX-9981": "unsupported", "share-4401": "read", "ZX-7755": "read"}
+
+
+def test_verdicts_without_anything_to_read() -> None:
+    corpus = Corpus(Evidence())
+    assert judge(corpus, "Hello there.").verdict == "no_claims"
+    plain = judge(corpus, "Try AB-1234.", tools=False)
+    assert plain.verdict == "not_applicable"
+    assert not any(value.flagged for value in plain.values)
+    assert judge(corpus, "Try AB-1234.", tools=True).verdict == "ungrounded"
+    assert judge(Corpus(Evidence(check="always")), "Try AB-1234.", tools=False).verdict == "ungrounded"
+
+
+def test_handed_in_evidence_is_read_and_makes_a_chat_judgeable() -> None:
+    corpus = Corpus(Evidence())
+    corpus.hand_in("The part is AB-1234.", "manual")
+    judgement = judge(corpus, "Use AB-1234, never AB-1235.", tools=False)
+    assert statuses(judgement) == {"AB-1234": "read", "AB-1235": "unsupported"}
+    assert judgement.verdict == "ungrounded"
+    assert judgement.values[0].carriers[0].ref == "manual"
+
+
+def test_a_window_not_wholly_seen_accuses_nobody() -> None:
+    corpus = corpus_of("node 1")
+    judgement = judge(corpus, "See AB-1234.", blind=frozenset({"unseen_history"}))
+    assert judgement.verdict == "inconclusive"
+    assert judgement.reasons == ("unseen_history",)
+    assert (judgement.values[0].status, judgement.values[0].flagged) == ("unsupported", False)
+
+
+def test_an_unreadable_server_result_makes_it_inconclusive() -> None:
+    corpus = Corpus(Evidence())
+    corpus.result(ServerToolResult("s", "search", None), ref="s", tool="search", turn=1, served=None)
+    assert judge(corpus, "See AB-1234.").reasons == ("opaque_content",)
+
+
+def test_the_bound_forgets_what_left_first_and_then_says_so() -> None:
+    corpus = Corpus(Evidence(corpus_bytes=1000))
+    corpus.result(ToolResult("a", None, "AB-1111 " + "x" * 600), ref="a", tool=None, turn=1, served=None)
+    corpus.leave(["a"], decision="evict", decided_by="application", dropped=None)
+    corpus.result(ToolResult("b", None, "AB-2222 " + "x" * 600), ref="b", tool=None, turn=1, served=None)
+    assert statuses(judge(corpus, "AB-1111 and AB-2222")) == {"AB-1111": "unsupported", "AB-2222": "read"}
+    corpus.result(ToolResult("c", None, "AB-3333 " + "x" * 600), ref="c", tool=None, turn=1, served=None)
+    judgement = judge(corpus, "AB-2222 and AB-3333")
+    assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("corpus_bound",))
+    assert corpus.size_bytes <= 1000
+
+
+def test_a_sibling_lends_its_results() -> None:
+    mine, other = Corpus(Evidence()), corpus_of("found QX-7781")
+    assert mine.judge("QX-7781", turn=1, tools_offered=True).verdict == "ungrounded"
+    assert mine.judge("QX-7781", turn=1, tools_offered=True, siblings=(other,)).verdict == "grounded"
+
+
+def test_a_fork_goes_its_own_way() -> None:
+    corpus = corpus_of("serial QX-7781")
+    fork = corpus.fork()
+    corpus.leave(["c0"], decision="evict", decided_by="application", dropped=None)
+    assert statuses(judge(corpus, "QX-7781")) == {"QX-7781": "evicted"}
+    assert statuses(judge(fork, "QX-7781")) == {"QX-7781": "read"}
+
+
+def test_exempt_and_declared_shapes() -> None:
+    from otel_footprint.core.evidence.options import Shape
+
+    options = Evidence(shapes=(Shape("zone", "[A-Z]{3}-[A-Z]{3}"),), exempt=("AB-1234",))
+    corpus = corpus_of("in ABC-DEF", options=options)
+    judgement = judge(corpus, "AB-1234 is in ABC-DEF, not ABC-XYZ.")
+    assert statuses(judgement) == {"AB-1234": "said", "ABC-DEF": "read", "ABC-XYZ": "unsupported"}
+    assert judgement.values[1].shape == "zone"
