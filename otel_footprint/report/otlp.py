@@ -50,6 +50,6 @@ def read_files(paths: Iterable[Path], *, start: int = 0) -> Trace:
     return Trace(tuple(spans), tuple(logs), tuple(problems))
 
 
-def read_file(path: str | Path) -> Trace:
-    """Read one file."""
-    return read_files([Path(path)])
+def read_spans(path: str | Path) -> tuple[Span, ...]:
+    """The spans of one file. Raises :class:`OSError` when it cannot be opened."""
+    return read_files([Path(path)]).spans
