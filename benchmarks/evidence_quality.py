@@ -276,8 +276,8 @@ def show(report: Report, *, flags: bool) -> None:
                 if (
                     value.flagged
                     or value.status == "derivable"
-                    or answer.judgement.verdict == "inconclusive"
-                    and value.status == "unsupported"
+                    or (answer.judgement.verdict == "inconclusive"
+                    and value.status == "unsupported")
                 ):
                     start = value.spans[0][0]
                     around = answer.text[max(0, start - 60) : start + len(value.text) + 40].replace("\n", " ")

@@ -37,13 +37,6 @@ _FIELD_NAME: Final = re.compile(
 )
 _PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|9{6,}|(?<=[a-z\-_])12345?)")
 _CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
-_WORD: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:-[a-z]+)+")
-_FIELD_NAME: Final = re.compile(
-    r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
-    r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
-)
-_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,6}[-_]?(?:(?P<same>\d)(?P=same){3,}|12345(?:6(?:7(?:8(?:90?)?)?)?)?)")
-_CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
 _WORD: Final = re.compile(r"\S+")
 _TRIM: Final = "\"'`()[]{}<>*_.,;:!?“”‘’"
 
