@@ -13,10 +13,10 @@ from opentelemetry.context import attach, detach
 from opentelemetry.util.genai.handler import TelemetryHandler
 
 from otel_footprint import boundary, runtime
+from otel_footprint.agent_spans import is_agent_span
 from otel_footprint.context import current_conversation, with_conversation
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.telemetry import names
 from otel_footprint.telemetry.summary import Summary
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Conversation:
 
     def _enter(self, running: runtime.Runtime | None) -> None:
         span = trace.get_current_span()
-        if not _is_agent_span(span):
+        if not is_agent_span(span):
             span = self._open_agent_span(running)
         token = attach(with_conversation(self))
         self._open.callback(self._leave, running, span, token)
@@ -169,8 +169,3 @@ def conversation(
                 f"posture {evidence.posture!r} acts on requests, which this version does not do; use 'assist'"
             )
     return Conversation(id=id, agent=agent, request=request, evidence=evidence)
-
-
-def _is_agent_span(span: Span) -> bool:
-    attributes = getattr(span, "attributes", None)  # only spans of the SDK that are sampled have them
-    return bool(attributes) and attributes.get(names.GEN_AI_OPERATION_NAME) == "invoke_agent"

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint import boundary
+from otel_footprint.agent_spans import AgentSpans
 from otel_footprint.config import Settings, resolve
 from otel_footprint.context import current_conversation
 from otel_footprint.core.conversations import Conversations, Limits
@@ -77,6 +78,7 @@ class Runtime:
             events=settings.events,
             capture_values=settings.capture_values,
             hash_key=settings.hash_key,
+            posture=settings.evidence.posture,
         )
         self.carried: Final = carrying.CarryRegistry()
         self.states: tuple[SdkState, ...] = ()
@@ -88,7 +90,8 @@ class Runtime:
         self.lock = threading.RLock()
         self._busy = False
         self._waiting: Final[deque[HookCall]] = deque()
-        self.hook: Final = FootprintHook(self.complete, other_hooks(settings.hooks))
+        self._agents: Final = AgentSpans(self.emitter)
+        self.hook: Final = FootprintHook(self.complete, (self._agents, *other_hooks(settings.hooks)))
         self._stop_listening = boundary.listen(self.emitter.error)
 
     def start(self) -> None:
@@ -141,6 +144,7 @@ class Runtime:
                 evidence_seconds=seconds,
             )
         )
+        self._agents.add(hook_call.span, decisions)
         if handle is not None:
             handle.record(decisions)
         while self._waiting and not self._busy:
