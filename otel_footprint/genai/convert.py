@@ -5,7 +5,7 @@ Rules
 - Read by shape only (``role``, ``parts``, ``type``): importable without OpenTelemetry. Inputs are never changed, and
   nothing of them that can change is kept: structures are copied.
 - An input message seen before gives the very :class:`Message` made then. It is found by a key of the strings it is made
-  of; arguments and structured results are compared with the copies kept beside it.
+  of; arguments and structured results stand in it as bytes, not as objects that may change.
 - The table is bounded in bytes by two generations: what was not used while one filled up goes. It takes no lock, since
   a finaliser may convert while another conversion is under way: a race costs a second conversion, never a wrong one.
 - A message with several tool results becomes several messages; the rest of its parts stays with the last of them.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from marshal import dumps as _dumps
 from typing import Any, Final, TypeAlias, cast
 
 from otel_footprint.core.call import Output
@@ -36,7 +37,6 @@ from otel_footprint.core.messages import (
 )
 
 _Key: TypeAlias = tuple[Any, ...]
-_Loose: TypeAlias = tuple[Any, ...]
 
 _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
@@ -56,9 +56,10 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 _OPAQUE_KINDS: Final = frozenset({"image", "audio", "video", "document"})
 _CUT: Final = frozenset({"error", "length", "max_tokens", "incomplete", "content_filter"})
-_MISSING: Final = object()
 _PER_MESSAGE_BYTES: Final = 500
 """What a converted message takes beside its text: the message, its parts, its key, its place in the table."""
+_STRUCTURE_WEIGHT: Final = 5
+"""How many bytes a structure and its key take for each byte of the key, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,8 @@ class Converter:
 
     def __init__(self, *, max_bytes: int = 32_000_000) -> None:
         self._half = max_bytes // 2
-        self._young: dict[_Key, tuple[_Loose, tuple[Message, ...]]] = {}
-        self._old: dict[_Key, tuple[_Loose, tuple[Message, ...]]] = {}
+        self._young: dict[_Key, tuple[Message, ...]] = {}
+        self._old: dict[_Key, tuple[Message, ...]] = {}
         self._young_bytes = 0
 
     def messages(
@@ -161,7 +162,7 @@ class Converter:
         # Keys start with a number by their kind; a plain text, the most frequent one, with its role.
         found: list[Message] = []
         append = found.append
-        young = self._young.get
+        known = self._young.get
         for message in inputs:
             parts = message.parts
             if len(parts) == 1:
@@ -169,62 +170,40 @@ class Converter:
                 kind = part.type
                 if kind == "text":
                     key: _Key = (message.role, message.name, part.content)
-                    entry = young(key) if part.content.__class__ is str else None
-                    if entry is not None:
-                        append(entry[1][0])
-                        continue
-                    loose: _Loose = ()
                 elif kind == "tool_call":
-                    key = (1, message.role, part.id, part.name)
-                    loose = (part.arguments,)
-                    entry = young(key)
-                    if entry is not None and entry[0] == loose:
-                        append(entry[1][0])
-                        continue
+                    key = (1, message.role, part.id, part.name, _frozen(part.arguments))
                 elif kind == "tool_call_response":
                     response = part.response
-                    if response.__class__ is str:
-                        key, loose = (2, message.role, part.id, response), ()
-                        entry = young(key)
-                        if entry is not None:
-                            append(entry[1][0])
-                            continue
-                    else:
-                        key, loose = (3, message.role, part.id), (response,)
-                        entry = young(key)
-                        if entry is not None and entry[0] == loose:
-                            append(entry[1][0])
-                            continue
+                    key = (2, message.role, part.id, response if response.__class__ is str else _frozen(response))
                 else:
-                    key, loose = _raw(message)
+                    key = _raw(message)
             else:
-                key, loose = _raw(message)
-                entry = young(key)
-                if entry is not None and entry[0] == loose:
-                    found += entry[1]
-                    continue
-            found += self._slowly(message, key, loose)
+                key = _raw(message)
+            try:
+                entry = known(key)
+            except TypeError:  # a field that should be a text is a structure
+                found += _convert(message)
+                continue
+            if entry is None:
+                found += self._slowly(message, key)
+            elif len(entry) == 1:
+                append(entry[0])
+            else:
+                found += entry
         return found
 
-    def _slowly(self, message: Any, key: _Key, loose: _Loose) -> tuple[Message, ...]:
+    def _slowly(self, message: Any, key: _Key) -> tuple[Message, ...]:
         """From the older generation, or made anew."""
-        try:
-            entry = self._young.get(key) or self._old.get(key)
-        except TypeError:  # a field that should be text is a structure
-            return _convert(message)
-        if entry is None or entry[0] != loose:
-            made = _convert(message)
-            if not made:
-                return made
-            entry = (tuple(_copy(item, 0) for item in loose), made)
+        entry = self._old.get(key)
+        if entry is None:
+            entry = _convert(message)
         self._keep(key, entry)
-        return entry[1]
+        return entry
 
-    def _keep(self, key: _Key, entry: tuple[_Loose, tuple[Message, ...]]) -> None:
+    def _keep(self, key: _Key, entry: tuple[Message, ...]) -> None:
         self._young[key] = entry
-        self._young_bytes += _PER_MESSAGE_BYTES + sum(message.chars for message in entry[1])
-        if entry[0]:
-            self._young_bytes += _weight(entry[0])
+        self._young_bytes += _PER_MESSAGE_BYTES + sum(message.chars for message in entry)
+        self._young_bytes += sum(_STRUCTURE_WEIGHT * len(piece) for piece in key if piece.__class__ is bytes)
         if self._young_bytes > self._half:
             self._old, self._young, self._young_bytes = self._young, {}, 0
 
@@ -236,9 +215,9 @@ class Converter:
         if entry is None:
             if not texts:
                 return ()
-            entry = ((), (Message("system", tuple(Text(text) for text in texts)),))
+            entry = (Message("system", tuple(Text(text) for text in texts)),)
             self._keep(key, entry)
-        return entry[1]
+        return entry
 
     def _join_neighbours(self, messages: list[Message]) -> list[Message]:
         joined: list[Message] = []
@@ -262,9 +241,9 @@ class Converter:
         entry = self._young.get(key)
         if entry is None:
             whole = Message("assistant", tuple(part for message in run for part in message.parts), run[0].name)
-            entry = ((), (whole,))
+            entry = (whole,)
             self._keep(key, entry)
-        return entry[1][0]
+        return entry[0]
 
     def _convert_output(self, message: Any) -> tuple[Message, ...]:
         """An answer is converted as the input message that the next call will show it as."""
@@ -286,38 +265,37 @@ def as_text_parts(instructions: Any) -> list[Any]:
     return list(instructions) if isinstance(instructions, Sequence) else []
 
 
-def _raw(message: Any) -> tuple[_Key, _Loose]:
-    """What identifies a message without looking into structures: its strings, and the structures apart."""
+def _raw(message: Any) -> _Key:
+    """What identifies a message of any parts."""
     key: list[Any] = [4, message.role, message.name]
-    loose: list[Any] = []
     for part in message.parts:
         kind = part.type
         key.append(kind)
         if kind == "text" or kind == "reasoning":
             key.append(part.content)
         elif kind == "tool_call":
-            key += (part.id, part.name)
-            loose.append(part.arguments)
+            key += (part.id, part.name, _frozen(part.arguments))
         elif kind == "tool_call_response":
-            key.append(part.id)
             response = part.response
-            if response.__class__ is str:
-                key.append(response)
-            else:
-                loose.append(response)
+            key += (part.id, response if response.__class__ is str else _frozen(response))
         elif kind == "server_tool_call":
-            key += (part.id, part.name)
-            loose.append(part.server_tool_call)
+            key += (part.id, part.name, _frozen(part.server_tool_call))
         elif kind == "server_tool_call_response":
-            key.append(part.id)
-            loose.append(part.server_tool_call_response)
-        elif kind == "blob":
-            key.append(str(part.modality))
+            key += (part.id, _frozen(part.server_tool_call_response))
         else:
-            key.append(_opaque_kind(part))
             content = getattr(part, "content", None)
-            key.append(content if isinstance(content, str) else None)
-    return tuple(key), tuple(loose)
+            key += (_opaque_kind(part), content if content.__class__ is str else None)
+    return tuple(key)
+
+
+def _frozen(value: Any) -> bytes | None:
+    """A structure as bytes that differ wherever it does, in values and in their types. Format 2 has no references."""
+    if value is None:
+        return None
+    try:
+        return _dumps(value, 2)
+    except ValueError:  # it holds what JSON has no word for, or is too deep
+        return _dumps(_copy(value, 0), 2)
 
 
 def _convert(message: Any) -> tuple[Message, ...]:
@@ -437,17 +415,6 @@ def _copy(value: Any, depth: int) -> Any:
         plain = getattr(value, "value", value)
         return plain if plain.__class__ in (str, int, float, bool) else str(value)
     return str(value)
-
-
-def _weight(value: Any) -> int:
-    """About how many bytes a copied structure takes."""
-    if value.__class__ is str:
-        return 50 + len(value)
-    if value.__class__ is dict:
-        return 100 + sum(_weight(key) + _weight(item) for key, item in value.items())
-    if value.__class__ in (list, tuple):
-        return 60 + sum(_weight(item) for item in value)
-    return 30
 
 
 def _as_message(item: Any) -> Any:
