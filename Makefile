@@ -1,0 +1,74 @@
+# What a person and CI run. Each target makes the virtual environment that it needs; a second run finds it made.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+# The oldest supported Python, for the oldest supported versions of everything; this one's if it is not on the machine.
+OLDEST_PYTHON ?= $(shell .ci/python 3.10 2>/dev/null || echo $(PYTHON))
+PYTEST ?= -q
+export PYTHON
+
+.PHONY: demo test lint format names bench check-oldest check-newest check-wheel clean help
+
+help:  ## what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+demo: $(VENV)/.ready-demo  ## real SDKs against a scripted provider, no key and no network: the trace with its verdicts
+	@$(BIN)/otel-footprint demo
+
+test: $(VENV)/.ready-dev  ## the whole test suite
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(VENV)/.ready-dev  ## style, types, and which part may import which
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready-dev  ## format the source
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+names: $(VENV)/.ready-dev  ## generate the telemetry names and their page from the registry
+	$(BIN)/python scripts/generate_names.py
+
+bench: .cache/bench/.ready  ## added time per call against the peers (about 10 minutes)
+	mkdir -p .cache/figures
+	.cache/bench/bin/python benchmarks/overhead.py --json .cache/figures/overhead.json
+
+check-oldest: .venv-oldest/.ready  ## the test suite with the oldest supported versions
+	.venv-oldest/bin/python -m pytest $(PYTEST) $(OLDEST_TESTS)
+
+check-newest: .venv-newest/.ready  ## the test suite with the newest supported Python
+	.venv-newest/bin/python -m pytest $(PYTEST)
+
+check-wheel:  ## build, install the wheel into an empty environment, use it
+	.ci/wheel
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .venv-oldest .venv-newest .cache build dist
+
+$(VENV)/.ready-demo: pyproject.toml
+	@echo "making $(VENV) (once)"
+	@.ci/install $(VENV) --editable ".[openai,anthropic]"
+	@touch $@
+
+$(VENV)/.ready-dev: pyproject.toml
+	@echo "making $(VENV) for development (once)"
+	@.ci/install $(VENV) --editable ".[all]" --group dev
+	@touch $@ $(VENV)/.ready-demo
+
+.venv-oldest/.ready: pyproject.toml .ci/oldest.txt
+	rm -rf .venv-oldest
+	PYTHON=$(OLDEST_PYTHON) .ci/install .venv-oldest --resolution lowest-direct --constraint .ci/oldest.txt --editable ".[all]" --group test
+	touch $@
+
+.venv-newest/.ready: pyproject.toml
+	rm -rf .venv-newest
+	PYTHON=$$(.ci/python 3.13) .ci/install .venv-newest --editable ".[all]" --group test
+	touch $@
+
+.cache/bench/.ready: pyproject.toml benchmarks/requirements.txt
+	rm -rf .cache/bench
+	mkdir -p .cache
+	.ci/install .cache/bench --requirement benchmarks/requirements.txt --editable .
+	touch $@
