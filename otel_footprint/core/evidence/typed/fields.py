@@ -1,0 +1,146 @@
+"""What the name of a field says about its value: "duration_ms", "size_bytes", "created_at", "price", "discount_percent".
+
+Rules
+-----
+- A name is split into words at underscores, hyphens, blanks and capitals; the last words say most.
+- A unit is taken from the end of the name ("speed_kmh", "latencyMs", "temp_c"), not from its middle ("min_price" is no
+  time, "in_stock" no length).
+"""
+
+# ruff: noqa: SIM905 - tables of words read better as text
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from otel_footprint.core.evidence.typed.money_units import CODES
+from otel_footprint.core.evidence.typed.units import Reading, unit_readings
+from otel_footprint.core.evidence.typed.zones import ZONES
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[\u00b5\u00b0%]")
+
+_MONEY: Final = frozenset(
+    "price prices cost costs amount amounts total totals subtotal fee fees balance balances paid payment payments refund refunds"
+    " charge charges fare fares salary salaries revenue revenues income budget spend spending tax taxes tip credit debit deposit"
+    " value worth msrp wage wages rent premium discount savings due owed sum usd eur gbp dollars euros money profit loss sales"
+    " turnover earnings invoice bill unit funds limit".split()
+)
+_NOT_MONEY: Final = frozenset(
+    "count number id ids type method name code status percent pct rate ratio quantity qty date time at".split()
+)
+_RATIO: Final = frozenset(
+    "percent percentage pct rate ratio share fraction probability prob confidence accuracy utilization utilisation usage humidity"
+    " score precision recall f1 proportion completion progress coverage margin growth change discount tax chance efficiency yield"
+    " possession".split()
+)
+_PERCENT: Final = frozenset({"percent", "percentage", "pct", "perc", "%"})
+_TIME: Final = frozenset(
+    "time timestamp ts at date datetime created updated modified expires expiry expiration deadline start end started ended"
+    " begin since until last first published birthday dob sunrise sunset dt epoch iat exp nbf when on departure arrival due"
+    " seen sent received closed opened scheduled utc".split()
+)
+_DURATION: Final = frozenset("duration elapsed runtime length uptime latency age ttl timeout wait delay took".split())
+_PHONE: Final = frozenset("phone phones tel telephone mobile cell fax".split())
+_UNIT_WORDS: Final[dict[str, str]] = {
+    "c": "\u00b0C",
+    "f": "\u00b0F",
+    "celsius": "celsius",
+    "fahrenheit": "fahrenheit",
+    "kmh": "km/h",
+    "ms": "ms",
+    "secs": "s",
+    "mins": "min",
+}
+_NO_UNITS: Final = frozenset(
+    "a m k x t d h l in min mi at on pt us gr bar stone second minute cup foot yard pound mo deg hr kt kn meg gig cal mp pp db lm".split()
+)
+"""Units by spelling that in a field name are more often something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a field's name says. ``units`` are the readings of its unit; ``zone`` the offsets of a zone in the name."""
+
+    money: bool = False
+    currency: str | None = None
+    cents: bool = False
+    ratio: bool = False
+    percent: bool = False
+    moment: bool = False
+    duration: bool = False
+    phone: bool = False
+    units: tuple[Reading, ...] = ()
+    zone: tuple[int, ...] | None = None
+
+
+NO_FIELD: Final = Field()
+
+
+@lru_cache(maxsize=4096)
+def field_of(key: str) -> Field:
+    """What the name ``key`` says. Names beyond 80 characters say nothing."""
+    if len(key) > 80:
+        return NO_FIELD
+    words = _WORDS.findall(key)
+    if not words:
+        return NO_FIELD
+    lower = [word.lower() for word in words]
+    last = lower[-1]
+    named = frozenset(lower)
+    units = _units(words, lower)
+    currency = next((word.upper() for word in words if word.upper() in CODES and len(word) == 3), None)
+    return Field(
+        money=(not named.isdisjoint(_MONEY) or currency is not None) and last not in _NOT_MONEY and not units,
+        currency=currency,
+        cents=last in ("cents", "cent", "pence") or "cents" in named,
+        ratio=not named.isdisjoint(_RATIO),
+        percent=not named.isdisjoint(_PERCENT) or "%" in key,
+        moment=not named.isdisjoint(_TIME) or key.endswith(("time", "date", "At", "Ts")),
+        duration=not named.isdisjoint(_DURATION),
+        phone=not named.isdisjoint(_PHONE),
+        units=units,
+        zone=ZONES.get(last.upper()) if len(words) > 1 and len(last) >= 2 else None,
+    )
+
+
+def _units(words: list[str], lower: list[str]) -> tuple[Reading, ...]:
+    if len(words) > 2 and lower[-2] in ("per", "p") and lower[-1] in ("second", "sec", "s", "hour", "h"):
+        per = "/s" if lower[-1].startswith("s") else "/h"
+        for joined in (words[-3] + per, lower[-3] + per):
+            readings = unit_readings(joined)
+            if readings is not None:
+                return readings
+        return ()
+    last = lower[-1]
+    written = _UNIT_WORDS.get(last)
+    if written is not None:
+        if len(last) == 1 and (
+            len(words) < 2 or not lower[-2].startswith(("temp", "deg", "feel", "dew", "min", "max", "avg"))
+        ):
+            return ()
+        return unit_readings(written) or ()
+    if last in _NO_UNITS:
+        if last in ("s", "h", "m", "min", "minute", "second", "hr", "d", "l") and len(words) > 1:
+            # "delay_s", "distance_m", "duration_min": only behind a word that says what is measured
+            return _measured(lower[-2], last)
+        return ()
+    if last == "s" and len(words) > 1:
+        return _measured(lower[-2], last)
+    if last == "g" and len(words) == 1:
+        return ()
+    return unit_readings(words[-1]) or unit_readings(last) or ()
+
+
+_MEASURES: Final[dict[str, frozenset[str]]] = {
+    "s": _DURATION | {"time", "interval", "window"},
+    "m": frozenset("distance length height width depth altitude elevation radius visibility dist".split()),
+    "l": frozenset("volume capacity tank".split()),
+}
+
+
+def _measured(before: str, unit: str) -> tuple[Reading, ...]:
+    wanted = _MEASURES["m" if unit == "m" else "l" if unit == "l" else "s"]
+    return (unit_readings(unit) or ()) if before in wanted else ()

@@ -1,0 +1,107 @@
+"""What a written number may stand for: its own precision, its unit's readings, and a word that calls it rounded.
+
+Rules
+-----
+- A number stands for all that rounds to it at the precision written, where its unit or its digits make a coincidence
+  unlikely: two significant digits with a unit, three with decimals or four without where the carrier states no unit, any
+  with k/M/bn. Otherwise it stands for itself.
+- Money without decimals stands for itself: whole amounts are prices, not roundings, unless a word says so ("about").
+- After such a word trailing zeros count as rounded away, at most a tenth of the number; "over" and "under" look one way.
+- The sign is not compared (refunds, discounts and decreases lose theirs in prose), except of temperatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final, Literal, TypeAlias
+
+from otel_footprint.core.evidence.typed.units import Reading
+from otel_footprint.core.evidence.typed.value import Interval, Offer
+
+Hedge: TypeAlias = Literal["about", "over", "under"]
+SIGNED: Final = frozenset({"degC"})
+FRACTION: Final = "fraction"
+"""Unit of the percentage that a bare number between 0 and 1 may be."""
+
+_HALF: Final = Decimal("0.5")
+_TENTH: Final = Decimal("0.1")
+_ONE: Final = Decimal(1)
+
+
+def step_of(decimals: int) -> Decimal:
+    """One unit in the last place written."""
+    return _ONE.scaleb(-decimals)
+
+
+def spread(number: Decimal, step: Decimal, hedge: Hedge | None) -> tuple[Decimal, Decimal]:
+    """The lowest and highest value that ``number`` (not negative) may be rounded from, ``step`` being its last place."""
+    if hedge is None:
+        half = step * _HALF
+        return number - half, number + half
+    rounded = step
+    while number and rounded * 10 <= number * _TENTH and number % (rounded * 10) == 0:
+        rounded *= 10
+    rounded = max(step * _HALF, min(rounded, number * _TENTH))
+    if hedge == "over":
+        return number, number + rounded
+    if hedge == "under":
+        return number - rounded, number
+    return number - rounded * _HALF, number + rounded * _HALF
+
+
+def significant(number: Decimal, step: Decimal) -> int:
+    """How many significant digits were written."""
+    return max(1, (number / step).adjusted() + 1) if number else 1
+
+
+def wants_of(
+    number: Decimal,
+    decimals: int,
+    readings: Sequence[Reading],
+    *,
+    hedge: Hedge | None = None,
+    money: bool = False,
+    other: Decimal | None = None,
+) -> tuple[Interval, ...]:
+    """The intervals that satisfy a stated number, per reading of its unit and for carriers that state none."""
+    size = abs(number)
+    step = step_of(decimals)
+    digits = significant(size, step)
+    scaled = decimals < 0 or hedge is not None
+    loose = scaled or (decimals >= 2 if money else digits >= 2)
+    bare_loose = scaled or (decimals >= 2 if money else digits >= (3 if decimals > 0 else 4))
+    low, high = spread(size, step, hedge)
+    wants: list[Interval] = []
+    for base, factor, shift in readings:
+        least, most = (low, high) if loose else (size, size)
+        if base in SIGNED:
+            if number < 0:
+                least, most = -most, -least
+            least, most = (least + shift) * factor, (most + shift) * factor
+        else:
+            least, most = least * factor, most * factor
+        wants.append(Interval(base, least, most))
+        if base == "%":
+            wants.append(Interval(FRACTION, least, most))
+        if other is not None:
+            wants.append(Interval(base, other * factor, other * factor))
+    wants.append(Interval(None, low, high) if bare_loose else Interval(None, size, size))
+    if other is not None:
+        wants.append(Interval(None, other, other))
+    return tuple(wants)
+
+
+def offers_of(number: Decimal, readings: Sequence[Reading], other: Decimal | None = None) -> tuple[Offer, ...]:
+    """The numbers a carried number can stand for."""
+    size = abs(number)
+    offers = [Offer(None, size)]
+    for base, factor, shift in readings:
+        offers.append(Offer(base, (number + shift) * factor if base in SIGNED else size * factor))
+        if other is not None:
+            offers.append(Offer(base, other * factor))
+    if other is not None:
+        offers.append(Offer(None, other))
+    if not readings and 0 < size < 1:
+        offers.append(Offer(FRACTION, size * 100))
+    return tuple(offers)
