@@ -23,10 +23,11 @@ from opentelemetry.trace import Span, StatusCode
 INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invocation", default=None)
 """The invocation whose completion hook is being called, or None."""
 
+WHOLE_INPUTS: Final = "otel_footprint_inputs"
+"""Attribute of an invocation: what was sent in the end, where that is more than what its hook is given."""
+
 INFERENCE_KEY: Final = "opentelemetry.genai.client.inference.context"
 """Where the GenAI utilities mark in the Context that a model call is under way."""
-
-_CONVERSATION_KEY_PREFIX: Final = "opentelemetry.util.genai.conversation_id"
 
 _OPERATION: Final = "gen_ai.operation.name"
 _PROVIDER: Final = "gen_ai.provider.name"

@@ -28,7 +28,7 @@ from otel_footprint.boundary import guard
 from otel_footprint.core.call import Call, CallRef, Output
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.genai.convert import Converter
-from otel_footprint.genai.finishing import INVOCATION, Facts, facts_of
+from otel_footprint.genai.finishing import INVOCATION, WHOLE_INPUTS, Facts, facts_of
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord
@@ -149,7 +149,7 @@ class _Reader:
             return
         if outputs and facts.response_id is not None:
             self._answered.put(facts.response_id, now)
-        whole = getattr(INVOCATION.get(), "otel_footprint_inputs", None)
+        whole = getattr(INVOCATION.get(), WHOLE_INPUTS, None)
         system, messages = self._converter.messages(
             inputs if whole is None else whole, system_instruction, joined=facts.joined
         )

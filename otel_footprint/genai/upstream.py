@@ -14,6 +14,8 @@ The cures
   The OpenAI and Google instrumentations suspend their invocation there; those of Anthropic and Bedrock do not.
 - A tool that runs inside a model call (automatic function calling) is not a part of that call: a model call in it is
   one of its own.
+- Of the requests that automatic function calling makes inside one call, the hook is given the first request and the last
+  answer; what the tools returned in between is in the response, and is kept for our hook.
 """
 
 from __future__ import annotations
@@ -27,13 +29,15 @@ from opentelemetry.context import get_value, set_value
 from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
-from otel_footprint.genai.finishing import INFERENCE_KEY, INVOCATION
+from otel_footprint.genai.finishing import INFERENCE_KEY, INVOCATION, WHOLE_INPUTS
 from otel_footprint.genai.hook import FootprintHook
 from otel_footprint.genai.patching import Patch
 
 _HANDLER: Final = "opentelemetry.util.genai.handler"
 _INVOCATION: Final = "opentelemetry.util.genai._invocation"
 _STREAM: Final = "opentelemetry.util.genai.stream"
+_GOOGLE: Final = "opentelemetry.instrumentation.google_genai.generate_content"
+_GOOGLE_MESSAGE: Final = "opentelemetry.instrumentation.google_genai.message"
 _ANTHROPIC_RAW: Final = "opentelemetry.instrumentation.genai.anthropic._raw_response"
 
 _hook: FootprintHook | None = None
@@ -95,11 +99,16 @@ def _patch_anthropic_raw(module: ModuleType) -> list[Patch | None]:
     return [_patch(getattr(module, "RawResponseProxy", None), "__init__", _make_raw_response)]
 
 
+def _patch_google(module: ModuleType) -> list[Patch | None]:
+    return [_patch(module, "_apply_response_attributes", _read_google_response)]
+
+
 _PATCHERS: Final[dict[str, Callable[[ModuleType], list[Patch | None]]]] = {
     _HANDLER: _patch_handler,
     _INVOCATION: _patch_invocation,
     _STREAM: _patch_streams,
     _ANTHROPIC_RAW: _patch_anthropic_raw,
+    _GOOGLE: _patch_google,
 }
 
 
@@ -161,6 +170,17 @@ def _make_raw_response(
     original(self, raw, invocation, *args, **kwargs)
     with guard("upstream.raw_response"):
         _suspend(invocation)
+
+
+def _read_google_response(
+    original: Callable[..., None], response: Any, finish_reasons: Any, invocation: Any, *args: Any, **kwargs: Any
+) -> None:
+    original(response, finish_reasons, invocation, *args, **kwargs)
+    with guard("upstream.google"):
+        history = getattr(response, "automatic_function_calling_history", None)
+        convert = getattr(sys.modules.get(_GOOGLE_MESSAGE), "to_input_messages", None)
+        if history and convert is not None:
+            setattr(invocation, WHOLE_INPUTS, convert(contents=history))
 
 
 def _suspend(invocation: Any) -> None:
