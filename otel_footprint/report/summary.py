@@ -1,0 +1,102 @@
+"""What a run did, in a few lines without any text of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
+from otel_footprint.offline.document import AnswerDocument
+from otel_footprint.offline.files import TraceFile
+from otel_footprint.offline.recorded import recorded
+from otel_footprint.offline.totals import Totals
+from otel_footprint.report.otlp import Trace
+from otel_footprint.telemetry import names
+
+_AGENTS: Final = ("invoke_agent", "invoke_workflow")
+_WORST: Final = ("no_claims", "grounded", "not_applicable", "inconclusive", "ungrounded")
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The answer to look at first: where it is, its verdict, and its values by status."""
+
+    place: str
+    verdict: str
+    statuses: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """Counts over all processes of a run. ``calls`` are model calls whose window was observed."""
+
+    calls: int
+    evictions: int
+    totals: Totals
+    worst: Worst | None
+    problems: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trace: Trace) -> RunSummary:
+        """The summary of what a run recorded."""
+        calls = evictions = 0
+        for span in trace.spans:
+            attributes = span.attributes
+            if names.WINDOW_DECISION in attributes and attributes.get(names.GEN_AI_OPERATION_NAME) not in _AGENTS:
+                calls += 1
+                evicted = attributes.get(names.WINDOW_EVICTED)
+                if isinstance(evicted, int) and attributes.get(names.WINDOW_SETTLED) is not False:
+                    evictions += evicted
+        totals = Totals()
+        worst: tuple[tuple[int, int, int], Worst] | None = None
+        for judged in recorded(TraceFile(trace.spans, trace.logs)):
+            totals.add(judged.document)
+            for answer, place in zip(judged.document["answers"], judged.places, strict=True):
+                badness = _badness(answer)
+                if worst is None or badness > worst[0]:
+                    worst = (badness, Worst(place, answer["verdict"], _statuses(answer)))
+        bad = worst is not None and worst[1].verdict in ("ungrounded", "inconclusive")
+        return cls(calls, evictions, totals, worst[1] if worst is not None and bad else None, trace.problems)
+
+    def lines(self, paths: Sequence[Path]) -> list[str]:
+        """For standard error: one line each for calls, answers, values, the worst answer and the files."""
+        title = "otel-footprint:"
+        if not self.calls and not self.totals.answers:
+            lines = [f"{title} no model call was seen (otel-footprint doctor says what is observed, and what is not)"]
+        else:
+            lines = [
+                f"{title} {_count(self.calls, 'model call')}, {_count(self.totals.answers, 'answer')}: "
+                + (_counts(self.totals.verdicts, VERDICTS) or "none"),
+                f"{title} {_count(self.totals.values, 'value')}: "
+                + (_counts(self.totals.statuses, STATUSES) or "none")
+                + f"; {_count(self.evictions, 'message')} left a window",
+            ]
+        if self.worst is not None:
+            statuses = ", ".join(f"{count} {status}" for status, count in self.worst.statuses)
+            lines.append(f"{title} worst answer: {self.worst.place} {self.worst.verdict} ({statuses})")
+        lines += [f"{title} {problem}" for problem in self.problems]
+        lines.append(f"{title} written to {', '.join(map(str, paths))}")
+        return lines
+
+
+def _badness(answer: AnswerDocument) -> tuple[int, int, int]:
+    """Orders answers: by verdict, then by how many values are flagged, then by the worst of their statuses."""
+    verdict = _WORST.index(answer["verdict"]) if answer["verdict"] in _WORST else 0
+    flagged = [value for value in answer["values"] if value["flagged"]]
+    ranks = [STATUSES.index(value["status"]) for value in flagged if value["status"] in STATUSES]
+    return verdict, len(flagged), max(ranks, default=0)
+
+
+def _statuses(answer: AnswerDocument) -> tuple[tuple[str, int], ...]:
+    counts = [(status, sum(value["status"] == status for value in answer["values"])) for status in STATUSES]
+    return tuple((status, count) for status, count in counts if count)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _counts(counts: dict[str, int], order: Sequence[str]) -> str:
+    return ", ".join(f"{counts[name]} {name}" for name in order if counts.get(name))
