@@ -11,7 +11,6 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
-
 from packaging_paths import PACKAGE, ROOT, shown
 
 

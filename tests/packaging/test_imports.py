@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from packaging_paths import PACKAGE, ROOT, sources
 
 BLOCKED = ("opentelemetry", "wrapt", "httpx", "httpx2", "rich", "openai", "anthropic", "google", "boto3", "botocore")

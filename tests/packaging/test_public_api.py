@@ -7,9 +7,10 @@ import inspect
 import subprocess
 import sys
 
+from packaging_paths import PACKAGE
+
 import otel_footprint
 from otel_footprint import _exports
-from packaging_paths import PACKAGE
 
 PUBLIC = [
     "ConfigurationError",
@@ -58,5 +59,5 @@ def test_type_checkers_are_told_the_same_names() -> None:
 
 
 def test_star_import_gives_every_public_name() -> None:
-    code = "from otel_footprint import *\nfor name in %r: globals()[name]" % (PUBLIC,)
+    code = f"from otel_footprint import *\nfor name in {PUBLIC!r}: globals()[name]"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -48,7 +48,8 @@ def test_packages_hold_no_logic() -> None:
 def test_every_file_opens_with_its_job() -> None:
     for path in sources(PACKAGE):
         doc = ast.get_docstring(ast.parse(path.read_text()))
-        assert doc and len(doc.splitlines()[0]) <= 120, shown(path)
+        assert doc, shown(path)
+        assert len(doc.splitlines()[0]) <= 120, shown(path)
 
 
 def test_nothing_is_left_unfinished() -> None:
