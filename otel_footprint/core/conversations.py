@@ -1,0 +1,265 @@
+"""The bounded store of conversations: finds the one a call belongs to, and lets the oldest go.
+
+Rules
+-----
+- A call belongs to the conversation with its explicit id; else to the one whose response or server-held thread it names;
+  else to the one of the thread that the rules of ``threads`` find; else to a new one, whose id is ours and inferred.
+- Server-held windows: what the model read is the named response's window, its output, and what was sent. The window of an
+  earlier response is the beginning of its thread's window for as long as the thread only grew. An id we do not know is
+  history we did not see, never a reset: what was sent is added to what we know of the thread.
+- Bounds: idle time, number, bytes; the conversation touched longest ago goes first, and all that go are counted. Where one
+  conversation alone is too large, its oldest threads go.
+- Pure and not thread-safe: time comes with the calls, ids from ``new_id``; the caller holds a lock.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from otel_footprint.core.call import Call
+from otel_footprint.core.decisions import Decisions, Match
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.messages import Message
+from otel_footprint.core.session import Session
+from otel_footprint.core.thread import Thread, without_system
+from otel_footprint.core.threads import Found, Instructions, Question, Rule, ThreadIndex
+
+_RESPONSES_LIMIT: Final = 64
+"""How many responses of one thread may still be named as the previous one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of the store: live conversations, bytes of all of them (about), seconds without a call."""
+
+    conversations: int = 1000
+    bytes: int = 256_000_000
+    idle_s: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Where in a thread a response stands: its window is the first ``sent`` messages, while ``epoch`` is the thread's."""
+
+    thread: Thread
+    epoch: int
+    sent: int
+    output: Message
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the model read in a call, and the thread it is tied to where the provider holds the window."""
+
+    window: tuple[Message, ...]
+    thread: Thread | None = None
+    unseen: bool = False
+
+
+class Conversations:
+    """All live conversations.
+
+    Args:
+        evidence: how answers are judged where a call does not bring its own settings.
+        limits: the bounds.
+        new_id: makes the id of a conversation that nobody named.
+    """
+
+    def __init__(self, *, evidence: Evidence, limits: Limits, new_id: Callable[[], str]) -> None:
+        self._evidence = evidence
+        self._limits = limits
+        self._new_id = new_id
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._index = ThreadIndex(by_trace=True)
+        self._responses: dict[str, _Held] = {}
+        self._server_threads: dict[str, Thread] = {}
+        self._instructions = Instructions()
+        self._bytes = 0
+        self._order = 0
+        self._now = 0.0
+        self.evicted_conversations: int = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how many bytes all conversations keep alive."""
+        return self._bytes
+
+    def observe(self, call: Call, *, evidence: Evidence | None = None) -> Decisions:
+        """Take one call in and decide about it. ``evidence`` are the settings of its conversation, where it has its own."""
+        self._now = call.now
+        self._expire(call.now)
+        read = self._read(call)
+        question = self._question(call, read.window)
+        session, found, match = self._find(call, read, question)
+        if session is None:
+            session = self._open(call.conversation_id or self._new_id(), inferred=not call.conversation_id)
+        if evidence is not None:
+            session.judge_by(evidence)
+        if read.unseen and found is not None and found.rule is Rule.LONE:
+            read = _Read((*_known(found.thread), *read.window), unseen=True)
+            question = self._question(call, read.window)
+        decisions, thread = session.observe(
+            call, read.window, found=found, match=match, question=question, unseen=read.unseen
+        )
+        self._order += 1
+        thread.order = self._order
+        session.index.put(thread)
+        self._index.put(thread)
+        if call.outputs:
+            self._note_held(call, thread)
+        thread.size = thread.size_bytes()
+        self._settle(session, call.now)
+        return decisions
+
+    def hand_in(self, conversation_id: str, text: str, name: str) -> None:
+        """Evidence that no tool returned, for a conversation that may not have had a call yet."""
+        session = self._named(conversation_id)
+        session.hand_in(text, name)
+        self._settle(session, self._now)
+
+    def say(self, conversation_id: str, text: str) -> None:
+        """Words of a person or the application that are in no message: the request, declared defaults."""
+        session = self._named(conversation_id)
+        session.say(text)
+        self._settle(session, self._now)
+
+    def _named(self, conversation_id: str) -> Session:
+        return self._sessions.get(conversation_id) or self._open(conversation_id, inferred=False)
+
+    def _open(self, conversation_id: str, *, inferred: bool) -> Session:
+        session = Session(conversation_id, inferred=inferred, evidence=self._evidence)
+        self._sessions[conversation_id] = session
+        return session
+
+    def _question(self, call: Call, window: tuple[Message, ...]) -> Question:
+        trace = None if call.ref is None else call.ref.trace_id or None
+        return Question(
+            messages=without_system(window),
+            instruction=self._instructions.of(call.system),
+            agent=call.agent,
+            tools=frozenset(call.tools or ()),
+            trace=trace,
+            started_at=call.started_at,
+            named=bool(call.conversation_id),
+        )
+
+    def _find(self, call: Call, read: _Read, question: Question) -> tuple[Session | None, Found | None, Match]:
+        if call.conversation_id:
+            match: Match = "ambient" if call.conversation_source == "ambient" else "explicit"
+            session = self._sessions.get(call.conversation_id)
+            if session is None:
+                return None, None, match
+            if read.thread is not None and read.thread.session is session:
+                return session, _tied(read.thread, question), match
+            return session, session.index.find(question), match
+        if read.thread is not None:
+            return read.thread.session, _tied(read.thread, question), "response_id"
+        found = self._index.find(question)
+        if found is None:
+            return None, None, "new"
+        return found.thread.session, found, "messages"
+
+    def _read(self, call: Call) -> _Read:
+        if call.previous_response_id:
+            held = self._responses.get(call.previous_response_id)
+            if held is None or held.epoch != held.thread.epoch:
+                return _Read(call.messages, unseen=True)
+            thread = held.thread
+            window = (*thread.sent[: held.sent], held.output, *call.messages)
+            return _Read(window, thread, unseen=thread.unseen)
+        if call.server_thread:
+            known = self._server_threads.get(call.server_thread)
+            if known is None or not known.calls:
+                return _Read(call.messages, unseen=True)
+            window = _known(known)
+            if call.messages[: len(window)] == window:
+                return _Read(call.messages, known, unseen=known.unseen)
+            return _Read((*window, *call.messages), known, unseen=known.unseen)
+        return _Read(call.messages)
+
+    def _note_held(self, call: Call, thread: Thread) -> None:
+        if call.response_id:
+            self._responses[call.response_id] = _Held(thread, thread.epoch, len(thread.sent), call.outputs[0].message)
+            thread.responses[call.response_id] = None
+            while len(thread.responses) > _RESPONSES_LIMIT:
+                self._drop_response(thread, next(iter(thread.responses)))
+        if call.server_thread:
+            before = self._server_threads.get(call.server_thread)
+            if before is not None and before is not thread:
+                before.server_threads.pop(call.server_thread, None)
+            self._server_threads[call.server_thread] = thread
+            thread.server_threads[call.server_thread] = None
+
+    def _drop_response(self, thread: Thread, response_id: str) -> None:
+        thread.responses.pop(response_id, None)
+        held = self._responses.get(response_id)
+        if held is not None and held.thread is thread:
+            del self._responses[response_id]
+
+    def _settle(self, session: Session, now: float) -> None:
+        """Account for what grew, and keep the bounds."""
+        crowded = session.crowded()
+        if crowded is not None:
+            self._forget_thread(session, crowded)
+        session.touched = now
+        self._sessions.move_to_end(session.id)
+        self._account(session)
+        while len(self._sessions) > max(1, self._limits.conversations):
+            self._forget_oldest()
+        while self._bytes > self._limits.bytes and len(self._sessions) > 1:
+            self._forget_oldest()
+        while self._bytes > self._limits.bytes and len(session.index) > 1:
+            self._forget_thread(session, next(iter(session.index)))
+            self._account(session)
+
+    def _account(self, session: Session) -> None:
+        self._bytes -= session.size
+        session.size = session.size_bytes()
+        self._bytes += session.size
+
+    def _expire(self, now: float) -> None:
+        while self._sessions:
+            oldest = next(iter(self._sessions.values()))
+            if oldest.touched + self._limits.idle_s >= now:
+                return
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        _, session = self._sessions.popitem(last=False)
+        for thread in list(session.index):
+            self._forget_thread(session, thread)
+        self._bytes -= session.size
+        self.evicted_conversations += 1
+
+    def _forget_thread(self, session: Session, thread: Thread) -> None:
+        session.forget(thread)
+        self._index.drop(thread)
+        for response_id in list(thread.responses):
+            self._drop_response(thread, response_id)
+        for server_thread in thread.server_threads:
+            if self._server_threads.get(server_thread) is thread:
+                del self._server_threads[server_thread]
+
+
+def _known(thread: Thread) -> tuple[Message, ...]:
+    """The thread's last window and output."""
+    return (*thread.sent, *(slot.message for slot in thread.outputs[:1]))
+
+
+def _tied(thread: Thread, question: Question) -> Found:
+    """The rule for a call whose window the provider holds: it goes on, asks again, or goes on from an earlier response."""
+    messages = question.messages
+    if thread.calls:
+        count = len(thread.plain)
+        outputs = {slot.message.key for slot in thread.outputs}
+        if messages == thread.plain:
+            return Found(Rule.AGAIN, thread)
+        if not (len(messages) > count and messages[:count] == thread.plain and messages[count].key in outputs):
+            return Found(Rule.FORK, thread)
+    return Found(Rule.CONTINUES, thread)

@@ -1,0 +1,237 @@
+"""One conversation: its threads, and what each call does to the thread it belongs to.
+
+Rules
+-----
+- A call without output changes nothing: it is planned, reported as not settled, and compared again next time. (Of a
+  thread's first call it is remembered which messages were tried, so that trying again finds the thread.)
+- Every output that is an answer is judged, each choice by itself, by the evidence of its thread.
+- A sibling's results count as evidence in a thread whose window holds that sibling's final output. (A window that holds
+  the result's own text has it as a result or as words of the application: no rule is needed for that.)
+- At most ``THREADS_LIMIT`` threads; the one that was asked longest ago goes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from otel_footprint.core.call import Call, Output
+from otel_footprint.core.decisions import Decisions, Match
+from otel_footprint.core.evidence.answers import answer_texts
+from otel_footprint.core.evidence.corpus import Corpus
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.evidence.verdicts import Judgement, Reason
+from otel_footprint.core.feeding import feed, unreadable
+from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult, content_text
+from otel_footprint.core.thread import OUTPUTS_LIMIT, Slot, Thread
+from otel_footprint.core.threads import Found, Question, Rule, ThreadIndex
+from otel_footprint.core.window.apply import Counts, apply, count, inherit, output_slot, results_in, shared_with
+from otel_footprint.core.window.change import change_of, plan_again, plan_next, plan_start
+
+THREADS_LIMIT: Final = 256
+_SIBLINGS_LIMIT: Final = 32
+_QUOTABLE: Final = 16
+"""Characters from which a sibling's final output counts as quoted where it is a part of a longer text."""
+
+
+class Session:
+    """The state of one conversation. Not thread-safe; no clock: times come with the calls."""
+
+    def __init__(self, conversation: str, *, inferred: bool, evidence: Evidence) -> None:
+        self.id: Final = conversation
+        self.inferred: Final = inferred
+        self.evidence = evidence
+        self.index: Final = ThreadIndex(by_trace=False)
+        self.touched: float = 0.0
+        self.size: int = 0
+        self._created = 0
+        self._tools_seen = False
+        self._handed_in: list[tuple[str, str]] = []
+        self._handed_in_chars = 0
+        self._said: dict[str, None] = {}
+
+    def judge_by(self, evidence: Evidence) -> None:
+        """Judge every answer from now on by these settings."""
+        if evidence is not self.evidence:
+            self.evidence = evidence
+            for thread in self.index:
+                thread.corpus.options = evidence
+
+    def hand_in(self, text: str, name: str) -> None:
+        """Evidence that no tool returned; for every thread, also those to come."""
+        for thread in self.index:
+            thread.corpus.hand_in(text, name)
+        if self._handed_in_chars + len(text) <= self.evidence.corpus_bytes:
+            self._handed_in.append((text, name))
+            self._handed_in_chars += len(text)
+
+    def say(self, text: str) -> None:
+        """Words of a person or the application that are in no message."""
+        for thread in self.index:
+            thread.corpus.say(text)
+        self._said[text] = None
+
+    def observe(
+        self,
+        call: Call,
+        window: tuple[Message, ...],
+        *,
+        found: Found | None,
+        match: Match,
+        question: Question,
+        unseen: bool = False,
+    ) -> tuple[Decisions, Thread]:
+        """One call of this conversation. ``found`` is the thread it belongs to, None for a new one.
+
+        ``window`` is what the model read, also where the call sent only a part of it; ``unseen`` says that the provider
+        holds more of it than we know.
+        """
+        thread = self._thread_for(found, question)
+        if not thread.calls:
+            plan = plan_start(call, window)
+        elif found is not None and found.rule is Rule.AGAIN:
+            plan = plan_again(thread, call, window)
+        else:
+            plan = plan_next(thread, call, window)
+        settled = bool(call.outputs)
+        change = change_of(thread, call, plan, settled=settled)
+        parent = thread.parent
+        shared = shared_with(parent, window) if parent is not None else {}
+        counts = count(thread, plan, shared)
+        self._tools_seen = self._tools_seen or bool(call.tools)
+        judgements: tuple[Judgement, ...] = ()
+        if settled:
+            if parent is not None:
+                inherit(thread, parent, shared, call)
+            apply(thread, call, plan, shared, counts, arrived=lambda slot: self._arrived(thread, slot))
+            thread.chars = change.chars_after
+            held = call.previous_response_id is not None or call.server_thread is not None
+            thread.unseen = unseen or (held and thread.unseen)
+            again = plan.output is None and plan.comparison is None and plan.decision != "start"
+            judgements, counts = self._answer(thread, call, counts, again=again)
+            thread.results_this_turn = counts.results
+            thread.last = call.ref
+            thread.completed_at = call.now
+        elif not thread.calls:
+            thread.attempted = question.messages
+        if settled or not thread.calls:
+            thread.trace = question.trace
+            thread.agent = call.agent
+            thread.tools = question.tools
+            thread.instruction = question.instruction
+        decisions = Decisions(
+            conversation=self.id,
+            inferred=self.inferred,
+            match=match,
+            thread=thread.number,
+            forked_from=thread.forked_from,
+            turn=counts.turn,
+            iteration=counts.iteration,
+            window=change,
+            tool_results_this_turn=counts.results,
+            judgements=judgements,
+        )
+        return decisions, thread
+
+    def forget(self, thread: Thread) -> None:
+        """Let a thread go."""
+        self.index.drop(thread)
+        for other in self.index:
+            other.reports.pop(thread, None)
+
+    def crowded(self) -> Thread | None:
+        """The thread that has to go so that the number of threads stays bounded."""
+        return next(iter(self.index)) if len(self.index) > THREADS_LIMIT else None
+
+    def size_bytes(self) -> int:
+        """About how many bytes the conversation keeps alive."""
+        words = 2 * (self._handed_in_chars + sum(map(len, self._said)))
+        return 2_000 + words + sum(thread.size for thread in self.index)
+
+    def _thread_for(self, found: Found | None, question: Question) -> Thread:
+        if found is not None and found.rule is not Rule.FORK:
+            return found.thread
+        self._created += 1
+        thread = Thread(self, self._created, Corpus(self.evidence), question.instruction)
+        if found is not None:
+            thread.parent = found.thread
+            thread.forked_from = found.thread.number
+        for text, name in self._handed_in:
+            thread.corpus.hand_in(text, name)
+        for text in self._said:
+            thread.corpus.say(text)
+        return thread
+
+    def _answer(
+        self, thread: Thread, call: Call, counts: Counts, *, again: bool
+    ) -> tuple[tuple[Judgement, ...], Counts]:
+        """Take the outputs in and judge those that are answers."""
+        slots: list[Slot] = []
+        judgements: list[Judgement] = []
+        results = counts.results
+        for output in call.outputs:
+            slot = output_slot(output.message, call, thread.calls, counts.turn)
+            slots.append(slot)
+            if any(isinstance(part, ServerToolResult) for part in output.message.parts):
+                # What a server-side tool returned in this very call is evidence for the text that follows it.
+                feed(thread, slot, served=call.ref, errors=call.error_result_ids)
+                results += results_in(output.message)
+            judgement = self._judge(thread, call, output, counts.turn)
+            if judgement is not None:
+                judgements.append(judgement)
+        thread.outputs = [*(thread.outputs if again else ()), *slots][-OUTPUTS_LIMIT:]
+        thread.final = _spellings(call.outputs[0].message)
+        return tuple(judgements), Counts(counts.turn, counts.iteration, results)
+
+    def _judge(self, thread: Thread, call: Call, output: Output, turn: int) -> Judgement | None:
+        text = answer_texts(output.message, thread.corpus.options)
+        if text is None:
+            return None
+        blind: set[Reason] = set()
+        if thread.unreadable > 0 or thread.system_unreadable or unreadable(output.message):
+            blind.add("opaque_content")
+        if thread.unseen:
+            blind.add("unseen_history")
+        if output.partial:
+            blind.add("partial_output")
+        siblings = [
+            sibling.corpus
+            for sibling, slots in thread.reports.items()
+            if sibling in self.index and any(slot.alive for slot in slots)
+        ]
+        return thread.corpus.judge(
+            text,
+            choice=output.choice,
+            turn=turn,
+            tools_offered=self._tools_seen,
+            blind=frozenset(blind),
+            siblings=siblings,
+        )
+
+    def _arrived(self, thread: Thread, slot: Slot) -> None:
+        """Note of a new message whether it speaks of tools, and whether it quotes a sibling's final output."""
+        message = slot.message
+        if not self._tools_seen and any(isinstance(part, (ToolCall, ToolResult)) for part in message.parts):
+            self._tools_seen = True
+        if message.role not in ("user", "tool") or len(self.index) + (thread not in self.index) < 2:
+            return
+        text = message.text if message.result is None else content_text(message.result.content)
+        for sibling in self.index.newest(_SIBLINGS_LIMIT):
+            if sibling is not thread and _quotes(text, sibling.final):
+                slots = thread.reports.setdefault(sibling, [])
+                slots[:] = [*(old for old in slots if old.alive), slot]
+
+
+def _spellings(message: Message) -> tuple[str, ...]:
+    """An answer as another thread may quote it: plainly, or inside a JSON string."""
+    text = message.text.strip()
+    if not text or message.tool_calls:
+        return ()
+    spellings = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
+    return tuple(dict.fromkeys(spellings))
+
+
+def _quotes(text: str, final: tuple[str, ...]) -> bool:
+    if not final:
+        return False
+    return text.strip() == final[0] or (len(final[0]) >= _QUOTABLE and any(spelling in text for spelling in final))

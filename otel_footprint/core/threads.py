@@ -1,0 +1,311 @@
+"""Which thread a call belongs to: the six rules, and the indexes that keep them from reading every conversation.
+
+Rules: the first that holds wins; ties go to the same trace, then the longest last call, then the newest
+-----
+Candidates are the threads under the same system instruction (equal but for digits), or with the same agent name and tool
+names, both not empty; of the explicit id when there is one, else of the whole store. System text never counts as a message.
+1. CONTINUES: the call begins with the thread's whole last call and output.
+2. HOLDS: it holds the thread's last output and one more message of its last call. Without an id and from another trace the
+   output must hold a tool call or at least 32 characters: nothing is merged on equal greetings.
+   Here a thread whose system envelope was only added to is a candidate too, when something of it is missing: an
+   application that folds old messages into a system message.
+3. AGAIN: same id or trace, and equal to the thread's last call.
+4. FORK: same id or trace, and the same first message: a new thread.
+5. LONE: an explicit id with one thread only, nothing shared but perhaps the last output, and no call of it running.
+6. Nothing holds: a new thread.
+A thread none of whose calls completed has no history yet: rule 3 or 4 finds it again, and it starts then.
+
+A tool call id identifies nothing: ids repeat within and across conversations. Where very many threads share an output the
+search looks at the newest ``_CROWD`` of them, so that no traffic makes a call expensive.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+from typing import Final
+
+from otel_footprint.core.messages import Message
+from otel_footprint.core.thread import Thread, opening_of
+from otel_footprint.core.window.observe import but_for_digits
+
+_STRONG_OUTPUT: Final = 32
+_CROWD: Final = 64
+_ENVELOPES: Final = 256
+
+
+class Rule(Enum):
+    """The rule by which a thread was found."""
+
+    CONTINUES = 1
+    HOLDS = 2
+    AGAIN = 3
+    FORK = 4
+    LONE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A thread, and the rule that found it."""
+
+    rule: Rule
+    thread: Thread
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of an index: the call as far as its thread depends on it.
+
+    ``messages`` are without system messages; ``named`` says that the index holds the threads of an explicit id.
+    """
+
+    messages: tuple[Message, ...]
+    instruction: str
+    agent: str | None
+    tools: frozenset[str]
+    trace: int | None
+    started_at: float | None
+    named: bool
+
+    def admits(self, thread: Thread) -> bool:
+        """Whether the thread is a candidate."""
+        return thread.instruction == self.instruction or (
+            bool(self.agent) and bool(self.tools) and thread.agent == self.agent and thread.tools == self.tools
+        )
+
+    def admits_grown(self, thread: Thread) -> bool:
+        """Whether this system envelope begins as the thread's did when it started, and messages of it are missing."""
+        return (
+            bool(thread.first_system)
+            and self.instruction.startswith(thread.first_system)
+            and self.messages[: len(thread.plain)] != thread.plain
+        )
+
+    def near(self, thread: Thread) -> bool:
+        """Whether an id or the trace ties the call to the thread, whatever it holds."""
+        return self.named or self.same_trace(thread)
+
+    def same_trace(self, thread: Thread) -> bool:
+        """Whether the thread's last call was in this call's trace."""
+        return self.trace is not None and thread.trace == self.trace
+
+    def rank(self, thread: Thread) -> tuple[bool, int, int]:
+        """What decides ties; the greatest wins."""
+        return self.same_trace(thread), len(thread.plain), thread.order
+
+
+class Instructions:
+    """System envelopes as one text in which every run of digits is alike; equal ones are the same object. Bounded."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[tuple[bytes, ...], str] = OrderedDict()
+        self._interned: OrderedDict[str, str] = OrderedDict()
+
+    def of(self, system: tuple[Message, ...]) -> str:
+        """The text of this envelope; empty for none."""
+        if not system:
+            return ""
+        keys = tuple(message.key for message in system)
+        text = self._texts.get(keys)
+        if text is None:
+            text = "\n".join(but_for_digits(message.text.strip()) for message in system)
+            text = self._interned.setdefault(text, text)
+            self._texts[keys] = text
+            if len(self._texts) > _ENVELOPES:
+                self._texts.popitem(last=False)
+            if len(self._interned) > _ENVELOPES:
+                self._interned.popitem(last=False)
+        return text
+
+
+class ThreadIndex:
+    """Threads by what a call may hold of them. ``by_trace``: openings are looked up within a trace only."""
+
+    def __init__(self, *, by_trace: bool) -> None:
+        self._by_trace = by_trace
+        self._outputs: dict[bytes, dict[bytes, dict[Thread, None]]] = {}
+        self._openings: dict[tuple[int | None, bytes], dict[Thread, None]] = {}
+        self._traces: dict[int, int] = {}
+        self._places: dict[Thread, _Place] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Thread]:
+        return iter(self._places)
+
+    def __contains__(self, thread: object) -> bool:
+        return thread in self._places
+
+    def newest(self, count: int) -> list[Thread]:
+        """The threads asked last, the newest first."""
+        return list(islice(reversed(self._places), count))
+
+    def put(self, thread: Thread) -> None:
+        """Take a thread in, or note that its last call is another now."""
+        self.drop(thread)
+        history = thread.plain if thread.attempted is None else thread.attempted
+        place = _Place(
+            outputs=tuple({(slot.message.key, thread.plain[-1].key if thread.plain else b"") for slot in thread.outputs}),
+            opening=(thread.trace if self._by_trace else None, opening_of(history)),
+            trace=thread.trace,
+        )
+        self._places[thread] = place
+        for output, before in place.outputs:
+            self._outputs.setdefault(output, {}).setdefault(before, {})[thread] = None
+        if not self._by_trace or thread.trace is not None:
+            self._openings.setdefault(place.opening, {})[thread] = None
+        if thread.trace is not None:
+            self._traces[thread.trace] = self._traces.get(thread.trace, 0) + 1
+
+    def drop(self, thread: Thread) -> None:
+        """Forget a thread; nothing happens when it is not here."""
+        place = self._places.pop(thread, None)
+        if place is None:
+            return
+        for output, before in place.outputs:
+            befores = self._outputs[output]
+            del befores[before][thread]
+            if not befores[before]:
+                del befores[before]
+                if not befores:
+                    del self._outputs[output]
+        if place.opening in self._openings:
+            self._openings[place.opening].pop(thread, None)
+            if not self._openings[place.opening]:
+                del self._openings[place.opening]
+        if place.trace is not None:
+            self._traces[place.trace] -= 1
+            if not self._traces[place.trace]:
+                del self._traces[place.trace]
+
+    def find(self, question: Question) -> Found | None:
+        """The thread of a call by the rules above; None for a new one."""
+        thread = self._continued(question)
+        if thread is not None:
+            return Found(Rule.CONTINUES, thread)
+        thread = self._held(question)
+        if thread is not None:
+            return Found(Rule.HOLDS, thread)
+        found = self._near(question)
+        return found if found is not None else self._lone(question)
+
+    def _continued(self, question: Question) -> Thread | None:
+        messages = question.messages
+        rivals = question.trace is not None and question.trace in self._traces
+        best: Thread | None = None
+        for place in range(len(messages) - 1, -1, -1):
+            befores = self._outputs.get(messages[place].key)
+            if befores is None:
+                continue
+            threads = befores.get(messages[place - 1].key if place else b"")
+            for thread in islice(reversed(threads), _CROWD) if threads else ():
+                if len(thread.plain) != place or not question.admits(thread) or thread.plain != messages[:place]:
+                    continue
+                if best is None or question.same_trace(thread):
+                    best = thread
+                if not rivals or question.same_trace(best):
+                    return best
+        return best
+
+    def _held(self, question: Question) -> Thread | None:
+        keys = {message.key for message in question.messages}
+        budget = _CROWD * 100 + 4 * len(keys)
+        best: Thread | None = None
+        for output in self._outputs.keys() & keys:
+            befores = self._outputs[output]
+            for thread in self._sharing(befores, keys):
+                if best is not None and question.rank(thread) <= question.rank(best):
+                    continue
+                if not question.admits(thread) and not question.admits_grown(thread):
+                    continue
+                if not question.near(thread) and not _strong(thread, output):
+                    continue
+                budget -= len(thread.plain)
+                if _holds_one_more(thread, output, question, keys):
+                    best = thread
+                if budget < 0:
+                    return best
+        return best
+
+    def _sharing(self, befores: dict[bytes, dict[Thread, None]], keys: set[bytes]) -> Iterator[Thread]:
+        """Threads with an output, those whose message before it is in the call first."""
+        near = befores.keys() & keys
+        for before in near:
+            yield from islice(reversed(befores[before]), _CROWD)
+        crowd = 0
+        for before in reversed(befores):
+            if before in near:
+                continue
+            for thread in islice(reversed(befores[before]), _CROWD - crowd):
+                crowd += 1
+                yield thread
+            if crowd >= _CROWD:
+                return
+
+    def _near(self, question: Question) -> Found | None:
+        """Rules 3 and 4."""
+        if not question.named and question.trace is None:
+            return None
+        threads = self._openings.get((question.trace if self._by_trace else None, opening_of(question.messages)))
+        if not threads:
+            return None
+        near = [thread for thread in islice(reversed(threads), _CROWD) if question.admits(thread)]
+        again = [
+            thread
+            for thread in near
+            if question.messages == (thread.plain if thread.attempted is None else thread.attempted)
+        ]
+        if again:
+            return Found(Rule.AGAIN, max(again, key=question.rank))
+        if not near or not question.messages:
+            return None
+        fresh = [thread for thread in near if thread.attempted is not None]
+        if fresh:
+            return Found(Rule.AGAIN, max(fresh, key=question.rank))
+        return Found(Rule.FORK, max(near, key=question.rank))
+
+    def _lone(self, question: Question) -> Found | None:
+        if not question.named or len(self._places) != 1:
+            return None
+        thread = next(iter(self._places))
+        if not question.admits(thread):
+            return None
+        running = (
+            question.started_at is not None
+            and thread.completed_at is not None
+            and question.started_at < thread.completed_at
+        )
+        keys = {message.key for message in question.messages}
+        if running or any(message.key in keys for message in thread.plain):
+            return None
+        return Found(Rule.LONE, thread)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Under which keys a thread is in an index."""
+
+    outputs: tuple[tuple[bytes, bytes], ...]
+    opening: tuple[int | None, bytes]
+    trace: int | None
+
+
+def _strong(thread: Thread, output: bytes) -> bool:
+    """Whether this output is so much of its own that holding it says something."""
+    message = next(slot.message for slot in thread.outputs if slot.message.key == output)
+    return bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
+
+
+def _holds_one_more(thread: Thread, output: bytes, question: Question, keys: set[bytes]) -> bool:
+    """Whether the call holds a message of the thread's last call beside its output."""
+    twin = False
+    for message in reversed(thread.plain):
+        if message.key == output:
+            twin = True
+        elif message.key in keys:
+            return True
+    return twin and sum(1 for message in question.messages if message.key == output) > 1
