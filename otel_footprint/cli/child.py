@@ -207,21 +207,41 @@ def _export() -> tuple[Any, ...]:
 
 
 def _instrument(*, configured: bool) -> None:
-    """What ``opentelemetry-instrument`` does, without a configurator where the providers are set already."""
+    """What ``opentelemetry-instrument`` does, without a configurator where the providers are set already.
+
+    The official instrumentations that our instrumentor turns on are left to it: it accepts newer SDKs than their own
+    pins do, which would be logged as conflicts.
+    """
     from opentelemetry.instrumentation.auto_instrumentation import initialize
 
-    name = "OTEL_PYTHON_CONFIGURATOR"
-    before = os.environ.get(name)
+    changes = {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": _disabled()}
     if configured:
-        os.environ[name] = "otel_footprint_run"
+        changes["OTEL_PYTHON_CONFIGURATOR"] = "otel_footprint_run"
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
     try:
         initialize()
     finally:
-        if configured:
-            if before is None:
-                del os.environ[name]
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
             else:
-                os.environ[name] = before
+                os.environ[name] = value
+
+
+def _disabled() -> str:
+    """The instrumentors not to load: what the person disabled, and those that ours turns on itself."""
+    from importlib.metadata import entry_points
+
+    from otel_footprint.genai.sdks import SDKS
+
+    disabled = [name for name in os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "").split(",") if name.strip()]
+    official = {sdk.instrumentation for sdk in SDKS}
+    ours: dict[str, bool] = {}
+    for entry_point in entry_points(group="opentelemetry_instrumentor"):
+        distribution = entry_point.dist.name if entry_point.dist is not None else ""
+        ours[entry_point.name] = ours.get(entry_point.name, True) and distribution in official
+    return ",".join([*disabled, *(name for name, alone in ours.items() if alone)])
 
 
 def _flush_on_sigterm(providers: tuple[Any, ...]) -> None:
