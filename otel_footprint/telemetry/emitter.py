@@ -94,13 +94,13 @@ class Emitter:
         """Write one call down. Called before its span ends."""
         with guard("telemetry.metrics"):
             self._measure(emission)
-        span = emission.span
-        recording = span is not None and span.is_recording()
+        span = _recording(emission.span)
         bounds = Bounds()
         events = Events()
-        with guard("telemetry.events"):
-            events = events_of(emission.decisions, emission.call, self._capture, bounds)
-        if span is not None and recording:
+        if (span is not None and self._on_span) or self._logs():
+            with guard("telemetry.events"):
+                events = events_of(emission.decisions, emission.call, self._capture, bounds)
+        if span is not None:
             with guard("telemetry.span"):
                 self._write(span, emission, events, bounds)
         if events.made:
@@ -109,12 +109,13 @@ class Emitter:
 
     def summarise(self, span: Span | None, summary: Summary) -> None:
         """Write the summary of an agent's calls on its span, before it ends."""
-        if span is None or not span.is_recording():
+        recording = _recording(span)
+        if recording is None:
             return
         with guard("telemetry.summary"):
             bounds = Bounds()
             attributes = agent_attributes(summary, bounds)
-            span.set_attributes(attributes | limit_attributes(bounds))
+            recording.set_attributes(attributes | limit_attributes(bounds))
 
     def error(self, place: str) -> None:
         """Count a fault of ours. ``place`` is a short constant name."""
@@ -146,6 +147,12 @@ class Emitter:
                 # One nanosecond apart, so that backends that sort by time keep the order.
                 span.add_event(event.name, event.attributes, now + offset)
 
+    def _logs(self) -> bool:
+        """Whether anybody listens to our log events: making them costs more than asking."""
+        with guard("telemetry.logs"):
+            return self._logger.enabled(severity_number=SeverityNumber.INFO)
+        return False
+
     def _log(self, emission: Emission, events: Events) -> None:
         context = _context_of(emission)
         now = time_ns()
@@ -160,6 +167,13 @@ class Emitter:
                     event_name=event.name,
                     attributes=event.attributes,
                 )
+
+
+def _recording(span: Span | None) -> Span | None:
+    """The span where it takes anything: not None, sampled, not ended."""
+    with guard("telemetry.span"):
+        return span if span is not None and span.is_recording() else None
+    return None
 
 
 def _context_of(emission: Emission) -> Context:

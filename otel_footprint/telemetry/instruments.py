@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 from itertools import count
 from typing import Final
@@ -100,14 +101,13 @@ class Instruments:
         self._chars.record(change.chars_after, context=context)
         if not change.settled:
             return
+        decided_by = self._deciders.label(change.decided_by) if change.evictions else ""
+        for (reason, tool), number in collections.Counter((e.reason, e.tool) for e in change.evictions).items():
+            labels = {names.LABEL_DECIDED_BY: decided_by, names.LABEL_REASON: reason}
+            if tool is not None:
+                labels[names.LABEL_TOOL] = self._tools.label(tool)
+            self._evictions.add(number, labels, context)
         for eviction in change.evictions:
-            labels = {
-                names.LABEL_DECIDED_BY: self._deciders.label(change.decided_by),
-                names.LABEL_REASON: eviction.reason,
-            }
-            if eviction.tool is not None:
-                labels[names.LABEL_TOOL] = self._tools.label(eviction.tool)
-            self._evictions.add(1, labels, context)
             if eviction.survival_ms > 0:
                 self._survival.record(eviction.survival_ms / 1000, context=context)
 
@@ -117,10 +117,11 @@ class Instruments:
         self._answers.add(
             1, _answer_labels(judgement.verdict, judgement.worst_status, judgement.posture, labels), context
         )
-        for value in judgement.values:
-            shape = self._shapes.label(value.shape)
+        for (status, shape), number in collections.Counter(
+            (v.status, self._shapes.label(v.shape)) for v in judgement.values
+        ).items():
             self._seed_shape(shape)
-            self._values.add(1, {names.LABEL_STATUS: value.status, names.LABEL_SHAPE: shape}, context)
+            self._values.add(number, {names.LABEL_STATUS: status, names.LABEL_SHAPE: shape}, context)
 
     def judged(self, seconds: float, context: Context) -> None:
         """How long the judging of one call took, in seconds."""

@@ -173,7 +173,7 @@ METRIC_EVIDENCE_VALUES: Final = Metric(
 METRIC_EVIDENCE_DURATION: Final = Metric(
     name="agentfootprint.evidence.duration",
     unit="s",
-    brief="Time it took to judge a call's answers, which is time the call took longer.",
+    brief="Time it took to decide about a call that gave an answer, which is time the call took longer.",
     buckets=(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0),
 )
 METRIC_WINDOW_EVICTIONS: Final = Metric(

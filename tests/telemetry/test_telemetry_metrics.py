@@ -1,0 +1,241 @@
+"""Metrics: what they count, that no sampling changes them, and that every series exists before it counts."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry import context
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from telemetry_cases import EVICTION, RICH, Pipeline, decisions, judgement, value, window
+
+from otel_footprint.core.call import Call
+from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
+from otel_footprint.telemetry.emitter import Emission
+from otel_footprint.telemetry.instruments import OTHER, Names
+
+UNGROUNDED = decisions(judgement(value(status="unsupported"), verdict="ungrounded"))
+LABELS = {"model": "gpt-x", "agent": "support", "posture": "assist"}
+
+
+def _series(**labels: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(labels.items()))
+
+
+def _counted(points: dict[Any, Any]) -> dict[Any, Any]:
+    return {series: number for series, number in points.items() if number}
+
+
+def test_an_answer_is_counted_by_its_verdict_and_its_values_by_their_status(pipeline: Pipeline) -> None:
+    pipeline.emit(pipeline.emitter(), RICH)
+
+    assert _counted(pipeline.points("agentfootprint.answers")) == {
+        _series(verdict="ungrounded", worst_status="evicted", **LABELS): 1
+    }
+    assert _counted(pipeline.points("agentfootprint.evidence.values")) == {
+        _series(status="evicted", shape="identifier"): 1,
+        _series(status="computed", shape="money"): 1,
+        _series(status="said", shape="identifier"): 1,
+    }
+    assert pipeline.points("agentfootprint.evidence.duration") == {(): (1, 0.002)}
+    assert pipeline.points("agentfootprint.window.evictions") == {
+        _series(decided_by="application", reason="evict", tool="get_order"): 1
+    }
+    assert pipeline.points("agentfootprint.window.survival") == {(): (1, 4.2)}
+    assert pipeline.points("agentfootprint.window.chars") == {(): (1, 260)}
+
+
+def test_each_choice_is_an_answer(pipeline: Pipeline) -> None:
+    both = decisions(judgement(value()), judgement(value(status="unsupported"), verdict="ungrounded", choice=1))
+
+    pipeline.emit(pipeline.emitter(), both)
+
+    assert sum(pipeline.points("agentfootprint.answers").values()) == 2
+
+
+def test_a_call_without_answer_counts_no_answer_and_no_duration(pipeline: Pipeline) -> None:
+    pipeline.emit(pipeline.emitter(), decisions())
+
+    assert _counted(pipeline.points("agentfootprint.answers")) == {}
+    assert pipeline.points("agentfootprint.evidence.duration") == {}
+
+
+def test_no_sampling_changes_a_metric() -> None:
+    sampled, unsampled = Pipeline(), Pipeline(sampler=ALWAYS_OFF)
+    for pipeline in (sampled, unsampled):
+        emitter = pipeline.emitter()
+        pipeline.emit(emitter, RICH)
+        pipeline.emit(emitter, UNGROUNDED)
+
+    assert unsampled.spans.get_finished_spans() == ()
+    for name in (
+        "answers",
+        "evidence.values",
+        "evidence.duration",
+        "window.evictions",
+        "window.survival",
+        "window.chars",
+    ):
+        points = sampled.points(f"agentfootprint.{name}")
+        assert points
+        assert unsampled.points(f"agentfootprint.{name}") == points
+
+
+def test_a_message_of_unknown_birth_is_in_no_survival(pipeline: Pipeline) -> None:
+    newborn = replace(EVICTION, survival_ms=0)
+
+    pipeline.emit(pipeline.emitter(), decisions(window=window("evict", evictions=(newborn, EVICTION))))
+
+    assert pipeline.points("agentfootprint.window.survival") == {(): (1, 4.2)}
+    assert sum(pipeline.points("agentfootprint.window.evictions").values()) == 2
+
+
+def test_every_verdict_stands_at_zero_from_the_start(pipeline: Pipeline) -> None:
+    pipeline.emitter()
+
+    points = pipeline.points("agentfootprint.answers")
+    assert {dict(series)["verdict"] for series in points} == set(VERDICTS)
+    assert set(points.values()) == {0}
+    assert {dict(series)["status"] for series in pipeline.points("agentfootprint.evidence.values")} == set(STATUSES)
+    assert pipeline.points("agentfootprint.errors") == {(): 0}
+
+
+@pytest.mark.parametrize("status", ["unsupported", "evicted", "argument_only"])
+def test_the_first_ungrounded_answer_is_an_increase(pipeline: Pipeline, status: str) -> None:
+    """The call that fetches comes before the call that answers: it gives birth to the answer's series, at 0."""
+    emitter = pipeline.emitter()
+    pipeline.emit(emitter, decisions())
+    series = _series(verdict="ungrounded", worst_status=status, **LABELS)
+    assert pipeline.points("agentfootprint.answers")[series] == 0
+
+    pipeline.emit(emitter, decisions(judgement(value(status=status), verdict="ungrounded")))
+
+    assert pipeline.points("agentfootprint.answers")[series] == 1
+
+
+def test_the_sum_over_all_series_of_a_verdict_has_an_increase_even_at_the_first_call(pipeline: Pipeline) -> None:
+    emitter = pipeline.emitter()
+
+    def ungrounded() -> int:
+        points = pipeline.points("agentfootprint.answers")
+        return sum(number for series, number in points.items() if ("verdict", "ungrounded") in series)
+
+    assert ungrounded() == 0
+    pipeline.emit(emitter, UNGROUNDED)
+    assert ungrounded() == 1
+
+
+def test_a_call_of_unknown_model_and_agent_has_no_such_label(pipeline: Pipeline) -> None:
+    pipeline.emit(pipeline.emitter(), UNGROUNDED, Call(messages=(), now=0.0))
+
+    assert _counted(pipeline.points("agentfootprint.answers")) == {
+        _series(verdict="ungrounded", worst_status="unsupported", posture="assist"): 1
+    }
+
+
+def test_names_are_bounded(pipeline: Pipeline) -> None:
+    emitter = pipeline.emitter()
+    for n in range(130):
+        call = Call(messages=(), now=0.0, model=f"model-{n}", agent=f"agent-{n}")
+        evicted = (replace(EVICTION, tool=f"tool-{n}"),) * 2
+        shaped = judgement(value(shape=f"shape-{n}", status="unsupported"), verdict="ungrounded")
+        pipeline.emit(emitter, decisions(shaped, window=window("evict", evictions=evicted)), call)
+
+    def words(metric: str, label: str) -> set[str]:
+        return {dict(series)[label] for series in pipeline.points(metric) if label in dict(series)}
+
+    for metric, label in (
+        ("answers", "model"),
+        ("answers", "agent"),
+        ("evidence.values", "shape"),
+        ("window.evictions", "tool"),
+    ):
+        found = words(f"agentfootprint.{metric}", label)
+        assert len(found) == 101
+        assert OTHER in found
+    counted = sum(pipeline.points("agentfootprint.answers").values())
+    assert counted == 130
+    assert len(pipeline.points("agentfootprint.answers")) < 2000  # what the SDK holds for one instrument
+
+
+@given(st.lists(st.text(max_size=3), max_size=300))
+def test_a_label_never_takes_more_than_a_hundred_names(given_names: list[str]) -> None:
+    names = Names()
+
+    labels = [names.label(name) for name in given_names]
+
+    assert len(set(labels) - {OTHER}) <= 100
+    for name, label in zip(given_names, labels, strict=True):
+        assert names.label(name) == label or label == OTHER
+
+
+def test_the_bound_holds_under_threads() -> None:
+    names = Names()
+    labels: list[str] = []
+
+    def work(worker: int) -> None:
+        labels.extend(names.label(f"{worker}-{n}") for n in range(100))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(set(labels) - {OTHER}) <= 100
+
+
+def test_a_label_is_short_and_encodable() -> None:
+    assert Names().label("x" * 500) == "x" * 128
+    assert Names().label("a\ud800") == "a?"
+
+
+def test_a_fault_of_ours_is_counted_by_place(pipeline: Pipeline) -> None:
+    emitter = pipeline.emitter()
+    emitter.error("runtime.complete")
+    emitter.error("runtime.complete")
+
+    assert _counted(pipeline.points("agentfootprint.errors")) == {_series(place="runtime.complete"): 2}
+
+
+def test_an_exemplar_leads_to_the_call(pipeline: Pipeline) -> None:
+    span = pipeline.emit(pipeline.emitter(), UNGROUNDED)
+
+    assert span is not None
+    spans = {
+        exemplar.span_id
+        for resource in (pipeline.reader.get_metrics_data() or pytest.fail("no metrics")).resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        for point in metric.data.data_points
+        for exemplar in point.exemplars
+        if metric.name == "agentfootprint.answers"
+    }
+    span_context = span.get_span_context()
+    assert span_context is not None
+    assert span_context.span_id in spans
+
+
+def test_a_fault_in_one_carrier_leaves_the_others_whole(pipeline: Pipeline, swallowed: list[str]) -> None:
+    emitter = pipeline.emitter()
+    span = pipeline.tracers.get_tracer("test").start_span("chat")
+    odd_model: Any = _Unprintable()
+    call = Call(messages=(), now=0.0, model=odd_model)
+
+    emitter.emit(Emission(decisions=UNGROUNDED, span=span, context=context.Context(), call=call))
+    span.end()
+
+    [exported] = pipeline.spans.get_finished_spans()
+    assert (exported.attributes or {})["agentfootprint.evidence.verdict"] == "ungrounded"
+    assert len(pipeline.logs.get_finished_logs()) == 1
+    assert swallowed == ["telemetry.metrics"]
+    swallowed.clear()
+
+
+class _Unprintable:
+    def __str__(self) -> str:
+        raise ValueError("no name")
