@@ -51,6 +51,7 @@ _BEHIND: Final = re.compile(
 )
 _NEXT_WORD: Final = re.compile(r"[ \u00a0-]([A-Za-z]+)")
 _MARKS: Final = frozenset("\"'%\u00b0")
+_QUOTES: Final = frozenset("\"'")
 _COMPOSED: Final = frozenset("d h hr hrs m min ft ' lb lbs".split())
 """Units that a smaller one may follow without a blank (2h15m, 5'10)."""
 _NO_TAIL: Final = frozenset("\n\r\t.,;:!?)]}|>=+*#@&~<([{\\")
@@ -115,7 +116,7 @@ def read_tail(plain: str, end: int, *, symbol: bool = False, scaled: bool = Fals
     if (
         readings is not None
         and not glued
-        and (word in GLUED_ONLY or (word in ('"', "'") or (match["dash"] and len(word) == 1)))
+        and (word in GLUED_ONLY or (word in _QUOTES or (match["dash"] and len(word) == 1)))
     ):
         readings = None
     if readings is not None and match["dash"] and match["blank"]:
@@ -268,7 +269,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
         unit=base,
         wants=wants_of(number, decimals, readings, hedge=lead.hedge, other=other),
         offers=offers_of(number, readings, other),
-        weak=weak or plain[end - 1 : end] in ('"', "'") or base == "deg",
+        weak=weak or plain[end - 1] in _QUOTES or base == "deg",
         hedged=lead.hedge is not None,
     )
     if currency is not None:  # "pounds": of money or of weight
@@ -334,6 +335,8 @@ def amounts(plain: str, start: int) -> tuple[list[Typed], int]:
     tail = read_tail(plain, numeral.end, symbol=lead.currency is not None)
     if tail.identifier:
         return [], _past_token(plain, numeral.end)
+    if tail.readings and plain[tail.end - 1] in _QUOTES and plain[lead.start - 1 : lead.start] == plain[tail.end - 1]:
+        tail = Tail(numeral.end)  # a number in quotes
     if (not tail.readings and tail.currency is None and not tail.power) or lead.currency is not None:
         ranged = _ranged(plain, start, numeral, lead, tail)
         if ranged is not None:
@@ -393,8 +396,8 @@ def _composite(plain: str, value: Typed, numeral: Numeral, tail: Tail) -> Typed:
             break
         behind = read_tail(plain, following.end)
         readings = [each for each in behind.readings if each.base == value.unit and each.factor < factor]
-        if not readings and not behind.identifier and value.unit == "s" and factor == 3600 and match[0] == "":
-            readings, behind = [Reading("s", Decimal(60))], behind._replace(end=following.end)  # 2h15
+        if not readings:
+            readings, behind = _smaller(plain, following.end, value.unit, factor, match[0])
         if not readings or behind.power or following.number * readings[0].factor >= factor:
             break
         part = amount(
@@ -422,6 +425,22 @@ def _composite(plain: str, value: Typed, numeral: Numeral, tail: Tail) -> Typed:
         hedged=value.hedged,
         parts=tuple(parts),
     )
+
+
+_SMALLER: Final = re.compile(r"[ \u00a0]{0,2}(?P<unit>m|in)\b\.?")
+
+
+def _smaller(plain: str, end: int, unit: str | None, factor: Decimal, join: str) -> tuple[list[Reading], Tail]:
+    """Short units that only mean something behind a larger one: 2h 15m, 5 ft 10 in; and the bare minutes of 2h15."""
+    match = _SMALLER.match(plain, end)
+    if match is not None:
+        if match["unit"] == "m" and unit == "s" and factor > 60:
+            return [Reading("s", Decimal(60))], Tail(match.end())
+        if match["unit"] == "in" and unit == "m" and factor == Decimal("0.3048"):
+            return [Reading("m", Decimal("0.0254"))], Tail(match.end())
+    elif unit == "s" and factor == 3600 and not join and not plain[end : end + 1].isalnum():
+        return [Reading("s", Decimal(60))], Tail(end)
+    return [], Tail(end)
 
 
 _TOKEN: Final = re.compile(r"[\w]*(?:[.:/@-](?=\w)[\w]+){0,40}")

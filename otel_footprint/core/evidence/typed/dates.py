@@ -94,11 +94,16 @@ def dated(plain: str, start: int, end: int, days: Iterable[Day], *, weak: bool =
     """The value for the readings that the calendar has, with the weekday written beside the span; None if there is none."""
     real = [day for day in days if day.day is None or is_day(day.year, day.month, day.day)]
     if not real:
-        return None
+        return None if weak else impossible(plain, start, end)
     weekday, start, end = _weekday(plain, start, end)
     keys = [day_keys(day, weekday) for day in real]
     asked, carried = keys[0] if len(keys) == 1 else merged(keys)
     return Typed("date", start, end, plain[start:end], asked, carried, weak=weak)
+
+
+def impossible(plain: str, start: int, end: int) -> Typed:
+    """What is spelled like a date and is none: satisfied by nothing, so that no part of it is taken for a date."""
+    return Typed("date", start, end, plain[start:end])
 
 
 # ---------------------------------------------------------------- the words around
@@ -144,9 +149,9 @@ def left_word(plain: str, start: int) -> tuple[int, str]:
 # ---------------------------------------------------------------- numbers only
 
 _YEAR: Final = r"(?:1[6-9]|20|21)\d\d"
-_YMD: Final = re.compile(rf"({_YEAR})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d|[.:]\d|-\w)")
+_YMD: Final = re.compile(rf"({_YEAR})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\w|[.:]\d|-\w)")
 _COMPACT: Final = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?![\w.:-])")
-_DMY: Final = re.compile(rf"(\d{{1,2}})([-/._])(\d{{1,2}})\2({_YEAR}|\d\d)(?!\d|[.:/]\d|-\w)")
+_DMY: Final = re.compile(rf"(\d{{1,2}})([-/._])(\d{{1,2}})\2({_YEAR}|\d\d)(?!\w|[.:/]\d|-\w)")
 _MD: Final = re.compile(r"(\d{1,2})/(\d{1,2})(?![\d/.%]|[-:]\d)")
 _RANGE_DAY: Final = re.compile(r"(?:/|[ \u00a0]{0,2}-[ \u00a0]{0,2})(\d{1,2})(?![\w/.:%-]|,\d)")
 
@@ -161,17 +166,19 @@ def numeric_date(plain: str, start: int, end: int) -> list[Typed] | None:
             return None
         year, month, day = int(match[1]), int(match[3]), int(match[4])
         days = [Day(year, month, day)] if match[2] == "-" else [Day(year, month, day), Day(year, day, month)]
-        first = dated(plain, start, match.end(), days)
+        first = dated(plain, start, match.end(), days, weak=match[2] != "-")
         if first is None:
             return None
+        first = replace(first, weak=False)
         return [first, *_last_days(plain, first.end, year, month, day)]
     if length <= 2 and following in ("-", "/", ".", "_"):
         match = _DMY.match(plain, start)
         if match is not None:
             one, other = int(match[1]), int(match[3])
-            if match[2] in "._" and len(match[4]) == 2 and match[2] == ".":
+            if match[2] == "." and len(match[4]) == 2:
                 return None  # 1.10.24 is rather a version
-            return _only(dated(plain, start, match.end(), _either_way(one, other, match[4])))
+            value = dated(plain, start, match.end(), _either_way(one, other, match[4]), weak=True)
+            return None if value is None else [replace(value, weak=len(match[4]) == 2 and match[2] == "-")]
         if following == "/":
             match = _MD.match(plain, start)
             if match is not None:
@@ -196,9 +203,12 @@ def _either_way(one: int, other: int, year: str) -> list[Day]:
 def _last_days(plain: str, end: int, year: int, month: int, day: int) -> list[Typed]:
     """The further day of ``2024-05-19/20``."""
     match = _RANGE_DAY.match(plain, end)
-    if match is None or int(match[1]) <= day:
+    if match is None:
         return []
-    return _only(dated(plain, match.start(1), match.end(1), [Day(year, month, int(match[1]))])) or []
+    last = int(match[1])
+    if last < day:  # over the end of the month
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    return _only(dated(plain, match.start(1), match.end(1), [Day(year, month, last)] if last != day else ())) or []
 
 
 def _only(value: Typed | None) -> list[Typed] | None:
@@ -221,7 +231,7 @@ _ENDS_LIST: Final = re.compile(
     r"[ \u00a0]{0,3}(?:$|[.,;:!?)\]|\n\"'-]|(?:and|or|to|through|in|at|on|for|from|is|are|was|were|with|but|so|if|which|will|of|by|as)\b)",
     re.IGNORECASE,
 )
-_AFTER_DAY: Final = re.compile(r"(?:st|nd|rd|th)?(?![A-Za-z_\d:%$]|[.,/]\d)", re.IGNORECASE)
+_AFTER_DAY: Final = re.compile(r"(?:st|nd|rd|th)?(?![A-Za-z_\d:%$]|[./]\d|,\d(?!\d\d\d))", re.IGNORECASE)
 
 
 def month_first(plain: str, start: int, end: int, word_start: int, month: int, sure: bool) -> list[Typed] | None:
@@ -248,6 +258,7 @@ _DAY_FIRST: Final = re.compile(
     r"(?P<th>st|nd|rd|th)?(?:[ \u00a0]{1,4}(?:of |day of )?|-|(?<=\d))(?P<month>[A-Za-z]{3,9})\.?(?![A-Za-z\d_])",
     re.IGNORECASE,
 )
+_CONTINUES: Final = re.compile(r"-(?!(?:\d\d|1[6-9]\d\d|2[01]\d\d)(?![\w-]))[A-Za-z\d]")
 _DAYS_FIRST: Final = re.compile(
     r"(?:st|nd|rd|th)?[ \u00a0]{0,3}(?:-|to|through|and|or|&|/)[ \u00a0]{0,3}(?:the )?(?P<day>\d{1,2})", re.IGNORECASE
 )
@@ -269,7 +280,7 @@ def day_first(plain: str, start: int, end: int) -> list[Typed] | None:
         spans = [(start, end, spans[0][2]), (more.start("day"), more.end(), int(more["day"]))]
     word = match["month"]
     month = MONTHS.get(word.lower())
-    if month is None:
+    if month is None or _CONTINUES.match(plain, match.end()):
         return None
     spans[-1] = (spans[-1][0], match.end(), spans[-1][2])
     year, tail = _year_after(plain, match.end())

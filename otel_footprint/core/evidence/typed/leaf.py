@@ -76,8 +76,9 @@ def _of_number(field: Field, text: str, number: Decimal) -> tuple[Typed, ...]:
                 found.append(epoch(text, int(number) // scale))
                 break
     if field.phone and decimals == 0:
-        keys = phone_keys(text)
-        found.append(Typed("phone", 0, len(text), text, keys, keys))
+        found.append(Typed("phone", 0, len(text), text, *phone_keys(text)))
+    if decimals == 0 and len(text) == 8 and text[:2] in ("19", "20"):
+        found += [each for each in find(text) if each.kind == "date"]
     return tuple(found)
 
 
@@ -131,7 +132,7 @@ def _of_string(field: Field, value: str) -> tuple[Typed, ...]:
     text = value.strip()
     if len(text) <= 40:
         if _NUMBER.fullmatch(text) is not None:
-            return _placed(_of_written_number(field, text), value)
+            return _placed(_of_number(field, text, Decimal(text)), value)
         match = _MOMENT.fullmatch(text)
         if match is not None:
             year, month, day, hour, minute = (int(each) for each in match.groups()[:5])
@@ -152,17 +153,8 @@ def _of_string(field: Field, value: str) -> tuple[Typed, ...]:
             found += (duration_of(seconds, value, 0, len(value)),)
             if match[3] is None:
                 found += (duration_of(Decimal(first * 60 + second), value, 0, len(value)),)
-    if field.phone:
-        keys = phone_keys(value)
-        if 7 <= sum(char.isdigit() for char in value) <= 15:
-            found += (Typed("phone", 0, len(value), value, keys, keys),)
-    return found
-
-
-def _of_written_number(field: Field, text: str) -> tuple[Typed, ...]:
-    found = _of_number(field, text, Decimal(text))
-    if len(text) == 8 and text.isdigit():
-        found += tuple(each for each in find(text) if each.kind == "date")
+    if field.phone and 7 <= sum(char.isdigit() for char in value) <= 15:
+        found += (Typed("phone", 0, len(value), value, *phone_keys(value)),)
     return found
 
 

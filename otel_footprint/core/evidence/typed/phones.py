@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
 from typing import Final
 
+from otel_footprint.core.evidence.typed.dates import Keys
 from otel_footprint.core.evidence.typed.value import Typed
 
 _LONG_CODES: Final = frozenset(
@@ -20,22 +20,26 @@ _AREA: Final = re.compile(r"\((\d{2,5})\)[ \u00a0-]?\d{2,4}(?:[ \u00a0.-]\d{2,4}
 _GROUPS: Final = re.compile(r"(?:1[ \u00a0.-])?\d{3}([ \u00a0.-])\d{3}\1\d{4}(?![\w-]|[.,]\d)")
 
 
-def phone_keys(written: str) -> frozenset[Hashable]:
-    """The keys of a phone number: all its digits, without its country code, and without a leading zero."""
+def phone_keys(written: str) -> Keys:
+    """What a phone number asks for and carries: with a country code itself, and its national number where none is stated."""
     digits = "".join(char for char in written if char.isdigit())
-    keys: set[Hashable] = {("phone", digits)}
-    national = None
-    if written.lstrip().startswith("+") or written.lstrip().startswith("00"):
-        bare = digits[2:] if written.lstrip().startswith("00") else digits
-        keys.add(("phone", bare))
-        length = 1 if bare[:1] in ("1", "7") else 2 if bare[:2] in _LONG_CODES else 3
-        national = bare[length:].removeprefix("0")
-        keys |= {("phone", national), ("phone", "0" + national)}
+    opening = written.lstrip()
+    if opening.startswith("+"):
+        bare = digits
+    elif opening.startswith("00"):
+        bare = digits[2:]
     elif len(digits) == 11 and digits[0] == "1":
-        keys.add(("phone", digits[1:]))
-    elif len(digits) == 10 and digits[0] in "23456789":
-        keys.add(("phone", "1" + digits))
-    return frozenset(keys)
+        bare = digits
+    else:
+        national = digits.removeprefix("0")
+        return (
+            frozenset({("phone", digits), ("any country", national)}),
+            frozenset({("phone", digits), ("any country", national), ("no country", national)}),
+        )
+    length = 1 if bare[:1] in ("1", "7") else 2 if bare[:2] in _LONG_CODES else 3
+    national = bare[length:].removeprefix("0")
+    whole = ("phone", bare[:length] + national)
+    return frozenset({whole, ("no country", national)}), frozenset({whole, ("any country", national)})
 
 
 def phone(plain: str, start: int, end: int) -> Typed | None:
@@ -61,5 +65,5 @@ def phone(plain: str, start: int, end: int) -> Typed | None:
 
 
 def _phone(plain: str, start: int, end: int) -> Typed:
-    keys = phone_keys(plain[start:end])
-    return Typed("phone", start, end, plain[start:end], keys, keys)
+    asked, carried = phone_keys(plain[start:end])
+    return Typed("phone", start, end, plain[start:end], asked, carried)

@@ -105,7 +105,7 @@ _HOUR: Final = re.compile(rf"(\d{{1,2}}){_HALF}")
 _DOTTED: Final = re.compile(rf"(\d{{1,2}})\.([0-5]\d){_HALF}")
 _HOURS: Final = re.compile(rf"(\d{{1,2}})[ \u00a0]{{0,2}}(?:-|to)[ \u00a0]{{0,2}}\d{{1,2}}(?::[0-5]\d)?{_HALF}")
 _LATER: Final = re.compile(
-    r"[ \u00a0]{0,3}\(?(?:\+[ ]?(\d)(?![\d:.])(?:[ \u00a0-]?days?\b|d\b)?|(?:the )?(next|following) day\b)\)?",
+    r"[ \u00a0]{0,3}\(?(?:\+[ ]?([1-9])(?![\d:.])(?:[ \u00a0-]?days?\b|d\b)?|(?:the )?(next|following) day\b)\)?",
     re.IGNORECASE,
 )
 _ISO: Final = re.compile(
@@ -142,6 +142,8 @@ def _time(
     plain: str, start: int, end: int, hour_text: str, minute: int, second_text: str | None, half: str | None
 ) -> list[Typed] | None:
     hour = int(hour_text)
+    if half is not None and half in "Aa" and hour > 12:
+        return [Typed("time", start, end, plain[start:end])]  # there is no such time
     if hour > 24 or (hour == 24 and (minute or second_text not in (None, "00"))):
         return None
     if half is not None and hour <= 12:
@@ -152,7 +154,9 @@ def _time(
         hours = [hour % 24]
     later = 0
     match = _LATER.match(plain, end) if plain[end : end + 1] in ("+", " ", "\u00a0", "(") else None
-    zone, stop = (None, end) if match is not None and match[1] else read_zone(plain, end)
+    zone, stop = (
+        (None, end) if match is not None and match[1] else read_zone(plain, end, seconds=second_text is not None)
+    )
     if zone is not None:
         end = stop
         match = _LATER.match(plain, end)
@@ -171,7 +175,7 @@ def iso_instant(plain: str, start: int) -> list[Typed] | None:
         return None
     year, month, day, hour, minute = (int(each) for each in match.groups()[:5])
     if hour > 24 or not is_day(year, month, day):
-        return None
+        return [Typed("datetime", start, match.end(), match[0])]  # there is no such moment
     second = None if match[6] is None else int(match[6])
     zone: tuple[int, ...] | None = None
     if match[7] is not None:

@@ -72,8 +72,11 @@ _ZONE: Final = re.compile(
 )
 
 
-def read_zone(plain: str, start: int) -> tuple[tuple[int, ...] | None, int]:
-    """The offsets of the zone written at ``start`` and where it ends; None and ``start`` where there is none."""
+def read_zone(plain: str, start: int, *, seconds: bool = False) -> tuple[tuple[int, ...] | None, int]:
+    """The offsets of the zone written at ``start`` and where it ends; None and ``start`` where there is none.
+
+    ``seconds`` says that the time before it states them: else ``10:00-14:00`` is a range, not an offset.
+    """
     match = _ZONE.match(plain, start)
     if match is None:
         return None, start
@@ -85,7 +88,9 @@ def read_zone(plain: str, start: int) -> tuple[tuple[int, ...] | None, int]:
         end -= 1
     elif "(" in match[0] and not match[0].endswith(")"):
         return None, start
-    if offset is not None and (name in ("UTC", "GMT") or (name is None and len(offset) >= 5)):
+    if offset is not None and (
+        name in ("UTC", "GMT") or (name is None and len(offset) >= 5 and (seconds or offset[0] == "+"))
+    ):
         return offsets(offset), end
     if offset is not None:
         return None, start
