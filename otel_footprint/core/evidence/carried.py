@@ -18,6 +18,7 @@ from typing import Final
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.reader import Reading, leaves, read
+from otel_footprint.core.evidence.rows import Row, rows_of
 
 _REMEMBERED_TEXTS: Final = 64
 _REMEMBERED_CHARS: Final = 65_536
@@ -61,13 +62,14 @@ class TypedIndex:
 class Carried:
     """One text with what was read from it so far. ``result`` says that it is a tool result."""
 
-    __slots__ = ("_index", "_reading", "haystack", "result")
+    __slots__ = ("_index", "_reading", "_rows", "haystack", "result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self.haystack = Haystack(text, result=result)
         self.result = result
         self._index: TypedIndex | None = None
         self._reading: Reading | None = None
+        self._rows: list[Row] | None = None
 
     @property
     def text(self) -> str:
@@ -80,6 +82,13 @@ class Carried:
         if self._reading is None:
             self._reading = read(self.text) if self.result else Reading((), self.text)
         return self._reading
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of a result, for arithmetic."""
+        if self._rows is None:
+            self._rows = rows_of(self.reading.values)
+        return self._rows
 
     def grade(self, question: Question) -> Grade:
         """How well it carries a form."""

@@ -35,7 +35,7 @@ _FIELD_NAME: Final = re.compile(
     r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
     r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
 )
-_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|9{6,}|(?<=[a-z\-_])12345?)")
+_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|9{6,}|(?<=[a-z\-_])123456?)")
 _CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
 _WORD: Final = re.compile(r"\S+")
 _TRIM: Final = "\"'`()[]{}<>*_.,;:!?“”‘’"
@@ -95,7 +95,8 @@ class Extraction:
                 weak[value.start] = value
             elif not _overlaps(taken, value.start, value.end):
                 taken.append((value.start, value.end))
-                self._typed(value, offset, key)
+                if not _trivial(value):
+                    self._typed(value, offset, key)
         taken.sort()
         for token in _outside(tokens(folded), taken, folded):
             self._budget -= 1
@@ -181,14 +182,15 @@ class Extraction:
         elif isinstance(piece.value, str):
             # The text between the quotes is scanned as it stands, so that spans need no mapping.
             readings = typed.of_leaf(piece.key, piece.value) if piece.spelled == piece.value else ()
-            whole = [one for one in readings if not one.weak and one.text.strip() == piece.spelled.strip()]
-            if whole and whole[0].kind != "number":
-                self._typed_leaf(whole[0], piece)
+            whole = [one for one in readings if one.kind != "number" and one.text.strip() == piece.spelled.strip()]
+            if whole:
+                if not _trivial(whole[0]):
+                    self._typed_leaf(whole[0], piece)
             else:
                 self._prose(piece.spelled, piece.start, piece.key)
         elif isinstance(piece.value, (int, float)) and not isinstance(piece.value, bool):
             readings = typed.of_leaf(piece.key, piece.value)
-            strong = [one for one in readings if not one.weak]
+            strong = [one for one in readings if one.kind != "number" and not _trivial(one)]
             if strong:
                 self._typed_leaf(strong[0], piece)
             else:
@@ -246,6 +248,11 @@ def _short_number(part: str, min_digits: int) -> bool:
 
 def _digits(spelled: str) -> int:
     return sum("0" <= char <= "9" for char in spelled)
+
+
+def _trivial(value: typed.Typed) -> bool:
+    """Zero amounts are no data."""
+    return value.number is not None and value.number == 0
 
 
 def _typed_form(text: str) -> str:

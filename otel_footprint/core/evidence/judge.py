@@ -104,7 +104,7 @@ def judge(
         _said(finding, question, ground)
         if finding.status is None:
             _carried(finding, question, ground.window)
-    work_bound = ground.deriver.derive(extraction, findings, ground.window)
+    work_bound = ground.deriver.derive(extraction, findings, ground.window, ground.calls)
     for finding, question in zip(findings, asked, strict=True):
         if finding.status is None:
             _evicted(finding, question, ground.left)

@@ -1,0 +1,264 @@
+"""The closed set of derivations: each a stream of results, nearest and most plausible first.
+
+Rules
+-----
+- A family yields what it reaches as (number, inputs); its weight says how rarely such a derivation is right.
+- Money comes only from money, percent from two numbers of one kind, a duration from two clock times of one row.
+- Counts multiply and never add. Zero and negative results are passed over by the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations, islice
+from typing import Final, TypeAlias
+
+from otel_footprint.core.evidence.rows import Cell, Row
+from otel_footprint.core.evidence.stated import Operand
+
+Result: TypeAlias = "tuple[Decimal, tuple[str, ...]]"
+
+MAX_RUN: Final = 12
+MAX_NEAR: Final = 24
+"""Stated operands around a value that pairs are made of."""
+MAX_ROWS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One kind of derivation. ``cost`` is the price of one result: lower is tried earlier."""
+
+    name: str
+    cost: float
+    results: Callable[[], Iterator[Result]]
+
+
+def spelled(number: Decimal) -> str:
+    """A number as a derivation's input."""
+    return format(number.normalize(), "f")
+
+
+def _inputs(numbers: Sequence[Decimal]) -> tuple[str, ...]:
+    return tuple(spelled(number) for number in numbers[:16])
+
+
+def runs(near: Sequence[Operand], at: int) -> Iterator[Result]:
+    """Sums of stated values directly before or directly after a place."""
+    before = [operand for operand in near if operand.start < at]
+    after = [operand for operand in near if operand.start > at]
+    before.reverse()
+    for side in (before, after):
+        total = Decimal(0)
+        taken: list[Decimal] = []
+        for operand in side[:MAX_RUN]:
+            total += operand.number
+            taken.append(operand.number)
+            if len(taken) > 1:
+                yield total, _inputs(taken)
+
+
+def groups(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
+    """Sums of all stated values of the sentence, item, list or object around a place, and of one JSON field."""
+    for place in target.places:
+        inside = [operand for operand in near if place in operand.places and operand.start != target.start]
+        if 1 < len(inside) <= 40:
+            yield (
+                sum((operand.number for operand in inside), Decimal(0)),
+                _inputs([operand.number for operand in inside]),
+            )
+        before = [operand for operand in inside if operand.start < target.start]
+        if 1 < len(before) < len(inside):
+            yield (
+                sum((operand.number for operand in before), Decimal(0)),
+                _inputs([operand.number for operand in before]),
+            )
+    by_key: dict[str, list[Operand]] = {}
+    for operand in near:
+        if operand.key is not None:
+            by_key.setdefault(operand.key, []).append(operand)
+    for place in target.places:
+        for operands in by_key.values():
+            inside = [operand for operand in operands if place in operand.places]
+            if 1 < len(inside) <= 40:
+                yield sum((one.number for one in inside), Decimal(0)), _inputs([one.number for one in inside])
+
+
+def item_ends(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
+    """Sums of the first, and of the last, stated value of each list item of the block, or of each line."""
+    for kind in ("item", "line"):
+        for scope in ("block", None):
+            firsts: dict[object, Operand] = {}
+            lasts: dict[object, Operand] = {}
+            own = dict(target.places).get(kind)
+            block = dict(target.places).get("block")
+            for operand in near:
+                places = dict(operand.places)
+                place = places.get(kind)
+                if (
+                    place is None
+                    or place == own
+                    or (scope is not None and places.get(scope) not in (block, _less(block)))
+                ):
+                    continue
+                firsts.setdefault(place, operand)
+                lasts[place] = operand
+            for chosen in (firsts, lasts):
+                if 1 < len(chosen) <= 40:
+                    numbers = [operand.number for operand in chosen.values()]
+                    yield sum(numbers, Decimal(0)), _inputs(numbers)
+
+
+def _less(block: object) -> object:
+    return block - 1 if isinstance(block, int) else None
+
+
+def nearest(near: Sequence[Operand], at: int) -> list[Operand]:
+    """The operands around a place, nearest first; one that an earlier sum used up counts as further away."""
+    ranked = sorted(near, key=lambda operand: abs(operand.start - at) + 400 * operand.used)
+    seen: set[Decimal] = set()
+    unique = [one for one in ranked if not (one.number in seen or seen.add(one.number))]  # type: ignore[func-returns-value]
+    return unique[:MAX_NEAR]
+
+
+def pairs(ranked: Sequence[Operand]) -> Iterator[Result]:
+    """Difference and sum of two stated values, nearest first."""
+    for right in range(1, len(ranked)):
+        for left in range(right):
+            one, other = ranked[left].number, ranked[right].number
+            yield abs(one - other), _inputs((max(one, other), min(one, other)))
+            yield one + other, _inputs((one, other))
+
+
+def twice(ranked: Sequence[Operand]) -> Iterator[Result]:
+    """Twice or thrice the same stated value is left to ``counted``; here two stated values give or take a third."""
+    for first, second, third in combinations(ranked[:8], 3):
+        one, two, three = first.number, second.number, third.number
+        for total in (one + two - three, one + three - two, two + three - one, one + two + three):
+            yield abs(total), _inputs((one, two, three))
+
+
+def counted(ranked: Sequence[Operand], counts: Sequence[int]) -> Iterator[Result]:
+    """A stated value times, or shared among, a small count that is stated or is the length of a list nearby."""
+    for operand in ranked:
+        for count in counts:
+            if count > 1:
+                yield operand.number * count, (spelled(operand.number), str(count))
+
+
+def sums_with_counts(ranked: Sequence[Operand], counts: Sequence[int]) -> Iterator[Result]:
+    """The sum of two stated values times a count (two legs for three passengers)."""
+    for first, second in combinations(ranked[:8], 2):
+        for count in counts:
+            if count > 1:
+                yield (
+                    (first.number + second.number) * count,
+                    (spelled(first.number), spelled(second.number), str(count)),
+                )
+
+
+def named_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
+    """The sum over all named rows of one table, by field; then over all named rows with that field."""
+    tables: dict[tuple[int, str], dict[object, Decimal]] = {}
+    everywhere: dict[str, dict[object, Decimal]] = {}
+    for row in rows:
+        for cell in row.cells:
+            if cell.money == money:
+                identity = frozenset(row.names) or id(row)
+                tables.setdefault((row.table, cell.field), {})[identity] = cell.number
+                everywhere.setdefault(cell.field, {})[identity] = cell.number
+    for column in (*tables.values(), *everywhere.values()):
+        if len(column) > 1:
+            numbers = list(column.values())
+            yield sum(numbers, Decimal(0)), _inputs(numbers)
+
+
+def named_pairs(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
+    """Difference, then sum, of one field in two or three named rows."""
+    columns: dict[str, list[Decimal]] = {}
+    for row in rows[:MAX_ROWS]:
+        for cell in row.cells:
+            if cell.money == money:
+                column = columns.setdefault(cell.field, [])
+                if cell.number not in column:
+                    column.append(cell.number)
+    for column in columns.values():
+        for one, other in combinations(column[:12], 2):
+            yield abs(one - other), _inputs((max(one, other), min(one, other)))
+            yield one + other, _inputs((one, other))
+
+
+def named_triples(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
+    """The sum of one field over three or four named rows."""
+    columns: dict[str, list[Decimal]] = {}
+    for row in rows[:MAX_ROWS]:
+        for cell in row.cells:
+            if cell.money == money:
+                columns.setdefault(cell.field, []).append(cell.number)
+    for size in (3, 4):
+        for column in columns.values():
+            for chosen in combinations(column[:8], size):
+                yield sum(chosen, Decimal(0)), _inputs(chosen)
+
+
+def whole_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
+    """The sum of one field over a whole table."""
+    tables: dict[tuple[int, str], list[Decimal]] = {}
+    for row in rows:
+        for cell in row.cells:
+            if cell.money == money:
+                tables.setdefault((row.table, cell.field), []).append(cell.number)
+    for column in tables.values():
+        if len(column) > 1:
+            yield sum(column, Decimal(0)), _inputs(column)
+
+
+def cells_with_counts(rows: Sequence[Row], counts: Sequence[int], *, money: bool) -> Iterator[Result]:
+    """A named row's own field times a small count."""
+    for row in rows[:MAX_ROWS]:
+        for cell in row.cells:
+            if cell.money == money:
+                for count in counts:
+                    if count > 1:
+                        yield cell.number * count, (spelled(cell.number), str(count))
+
+
+def row_lengths(rows: Sequence[Row]) -> Iterator[Result]:
+    """How many entries a table has."""
+    sizes: dict[int, int] = {}
+    for row in rows:
+        sizes[row.table] = sizes.get(row.table, 0) + 1
+    for size in sizes.values():
+        if size > 1:
+            yield Decimal(size), ("rows",)
+
+
+def clock_spans(rows: Sequence[Row]) -> Iterator[Result]:
+    """The time between two clock times of one row, in seconds; over midnight too."""
+    for row in rows:
+        for (_, first), (_, second) in islice(combinations(row.clocks, 2), 28):
+            minutes = second - first
+            if minutes < 0 and max(first, second) < 2880:
+                minutes += 1440
+            yield Decimal(abs(minutes) * 60), (_clock(first), _clock(second))
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
+
+
+def shares(ranked: Sequence[Decimal]) -> Iterator[Result]:
+    """One number as a percentage of another, and the change from one to another."""
+    for right in range(1, len(ranked)):
+        for left in range(right):
+            small, large = sorted((ranked[left], ranked[right]))
+            if small > 0:
+                yield small / large * 100, _inputs((small, large))
+                yield (large - small) / small * 100, _inputs((large, small))
+                yield (large - small) / large * 100, _inputs((large, small))
+
+
+def cells_of(rows: Sequence[Row]) -> list[Cell]:
+    """All numbers of these rows."""
+    return [cell for row in rows for cell in row.cells]

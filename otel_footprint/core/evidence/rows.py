@@ -1,0 +1,189 @@
+"""The rows of tool results: what belongs together under a name, with its numbers, for arithmetic.
+
+Rules
+-----
+- A row is an object of a list, a named object (it has an id, number, code or name), or a value of an object keyed by name.
+  An object without a name of its own belongs to the row around it (``prices.economy`` of a flight).
+- A number keeps its field. It is money when its field says so (price, fee, total, balance …) or when it has cents; seats,
+  miles, counts and ids are not.
+- Float noise is taken off: ``121.20000000000005`` is 121.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from otel_footprint.core.evidence.normal import fold
+from otel_footprint.core.messages import Json
+
+MAX_NUMBERS: Final = 20_000
+"""Numbers of one result that arithmetic looks at."""
+
+_NAMING: Final = re.compile(
+    r"(?:^|[_\-. ])(?:ids?|no|number|code|names?|title|sku|key|ref|reference|symbol|ticker|iata|label|player|team)$|[a-z]Id$",
+    re.IGNORECASE,
+)
+_MONEY: Final = re.compile(
+    r"price|fee|cost|amount|total|balance|fare|charge|refund|payment|paid|due|tax|tip|discount|salary|revenue|budget|credit"
+    r"|usd|eur|gbp|dollar|subtotal|deposit|spend|spent|bill|premium|savings",
+    re.IGNORECASE,
+)
+_COUNTING: Final = re.compile(
+    r"bag|seat|mile|count|quantity|qty|number|items|pieces|_id$|year|day|hour|minute|points", re.IGNORECASE
+)
+_CLOCK: Final = re.compile(
+    r"(?:(\d{4})-(\d\d)-(\d\d)[T ])?(\d\d?):(\d\d)(?::(\d\d))?(?:\s*([+]\d))?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a row. ``money`` says whether it is an amount."""
+
+    field: str
+    number: Decimal
+    money: bool
+
+
+@dataclass(slots=True)
+class Row:
+    """One row: its names (folded), numbers, list lengths by field, and clock times by field in minutes.
+
+    ``table`` is the same for rows that stand in one list or map.
+    """
+
+    table: int
+    names: set[str] = field(default_factory=set)
+    cells: list[Cell] = field(default_factory=list)
+    lists: dict[str, int] = field(default_factory=dict)
+    clocks: list[tuple[str, int]] = field(default_factory=list)
+
+
+def clean(number: float | int | Decimal) -> Decimal | None:
+    """A number without float noise; None for what is no finite number of sensible size."""
+    exact = number if isinstance(number, Decimal) else Decimal(repr(number))
+    if not exact.is_finite() or abs(exact.adjusted()) > 20:
+        return None
+    exponent = exact.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -6:
+        exact = round(exact, 6)
+    return exact
+
+
+def rows_of(values: tuple[Json, ...]) -> list[Row]:
+    """The rows of a result's JSON values, in order."""
+    reader = _Reader()
+    for value in values:
+        reader.walk(value, None, "", reader.next_table(), None)
+        if reader.numbers > MAX_NUMBERS:
+            break
+    return [row for row in reader.rows if row.cells or row.lists or row.clocks]
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.numbers = 0
+        self._tables = 0
+
+    def next_table(self) -> int:
+        self._tables += 1
+        return self._tables
+
+    def walk(self, value: Json, around: Row | None, prefix: str, table: int, name: str | None) -> None:
+        """Iterates over nested values with a stack: results may nest deeply."""
+        stack: list[tuple[Json, Row | None, str, int, str | None]] = [(value, around, prefix, table, name)]
+        while stack and self.numbers <= MAX_NUMBERS:
+            item, row, path, place, called = stack.pop()
+            if isinstance(item, dict):
+                stack.extend(reversed(list(self._object(item, row, path, place, called))))
+            elif isinstance(item, list):
+                inner = self.next_table()
+                if row is not None:
+                    row.lists[path] = len(item)
+                stack.extend(
+                    (
+                        one,
+                        None if isinstance(one, (dict, list)) else row,
+                        path if not isinstance(one, (dict, list)) else "",
+                        inner,
+                        None,
+                    )
+                    for one in reversed(item)
+                )
+            else:
+                self._leaf(item, row, path)
+
+    def _object(
+        self, item: dict[str, Json], around: Row | None, path: str, table: int, called: str | None
+    ) -> Iterator[tuple[Json, Row | None, str, int, str | None]]:
+        named = called is not None or any(
+            _NAMING.search(key) and isinstance(inner, (str, int)) for key, inner in item.items()
+        )
+        if around is None or named:
+            row = Row(table)
+            self.rows.append(row)
+            if called is not None:
+                row.names.add(fold(called))
+            prefix = ""
+        else:
+            row, prefix = around, f"{path}." if path else ""
+        children = [inner for inner in item.values() if isinstance(inner, dict)]
+        is_map = len(children) > 1 and len(children) == len(item) and len({frozenset(child) for child in children}) <= 2
+        inner_table = self.next_table() if is_map else table
+        for key, inner in item.items():
+            if isinstance(inner, str) and _NAMING.search(key) and 1 < len(inner) <= 80:
+                row.names.add(fold(inner))
+            elif isinstance(inner, int) and not isinstance(inner, bool) and _NAMING.search(key):
+                row.names.add(str(inner))
+                continue
+            yield inner, row, f"{prefix}{key}", inner_table, key if is_map else None
+
+    def _leaf(self, item: Json, row: Row | None, path: str) -> None:
+        if row is None:
+            row = Row(self.next_table())
+            self.rows.append(row)
+        if isinstance(item, str):
+            if ":" in item and len(item) <= 40:
+                minutes = clock_minutes(item)
+                if minutes is not None:
+                    row.clocks.append((path, minutes))
+            return
+        if isinstance(item, bool) or not isinstance(item, (int, float)):
+            return
+        number = clean(item)
+        if number is None or number == 0:
+            return
+        self.numbers += 1
+        row.cells.append(Cell(path, abs(number), is_money(path, number)))
+
+
+def is_money(field_name: str, number: Decimal) -> bool:
+    """Whether a number of that field is an amount of money."""
+    if _MONEY.search(field_name) and not _COUNTING.search(field_name):
+        return True
+    exponent = number.as_tuple().exponent
+    return exponent == -2 and not _COUNTING.search(field_name)
+
+
+def clock_minutes(spelled: str) -> int | None:
+    """A time of day, or a date with one, in minutes (from the epoch's day when there is a date); None for other text."""
+    match = _CLOCK.fullmatch(spelled.strip())
+    if match is None:
+        return None
+    year, month, day, hour, minute, _, plus = match.groups()
+    minutes = int(hour) * 60 + int(minute) + (1440 * int(plus[1:]) if plus else 0)
+    if year is not None:
+        minutes += 1440 * _day_number(int(year), int(month), int(day))
+    return minutes
+
+
+def _day_number(year: int, month: int, day: int) -> int:
+    """Days since 1 March of year 0 in the Gregorian calendar; months past twelve simply count on."""
+    shifted = (month + 9) % 12
+    year -= shifted // 10
+    return 365 * year + year // 4 - year // 100 + year // 400 + (shifted * 306 + 5) // 10 + day - 1

@@ -1,0 +1,159 @@
+"""The numbers an answer states, with where they stand: the operands that arithmetic prefers.
+
+Rules
+-----
+- Every occurrence of a numeric value is an operand of its own; one counts only while its value is accounted for.
+- Places in prose: sentence, line, list item, list, block (between blank lines). Places in JSON: the object or list around
+  a leaf, and the name of its field.
+- Small counts (1 to 12, in digits or words) stand beside the operands: they only ever multiply.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from otel_footprint.core.evidence.extract import Candidate, Extraction
+from otel_footprint.core.evidence.rows import clean, is_money
+
+if TYPE_CHECKING:
+    from otel_footprint.core.evidence.judge import Finding
+
+Unit: TypeAlias = Literal["money", "percent", "number", "duration", "quantity"]
+
+MAX_OPERANDS: Final = 400
+MAX_COUNT: Final = 12
+
+_BREAK: Final = re.compile(r"[.!?](?=\s+[A-Z*\-#\d]|\s*$)|\n|;", re.MULTILINE)
+_ITEM: Final = re.compile(r"^([ \t]*)(?:[-*•+–]|\d{1,2}[.)]|\(?[a-zA-Z][.)])[ \t]+", re.MULTILINE)
+_BLANK: Final = re.compile(r"\n[ \t]*\n")
+_COUNT: Final = re.compile(
+    r"(?<![\w.,:/$#\-])(?:(1[0-2]|[1-9])|(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both|each))(?![\w:/\-]|[.,]\d)",
+    re.IGNORECASE,
+)
+_WORDS: Final = {
+    word: number
+    for number, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), start=1
+    )
+} | {"both": 2}
+
+
+@dataclass(slots=True)
+class Operand:
+    """One occurrence of a number. ``number`` is its size without sign; ``places`` are the groups it stands in, narrow first."""
+
+    number: Decimal
+    unit: Unit
+    unit_name: str | None
+    start: int
+    end: int
+    finding: Finding
+    places: tuple[tuple[str, object], ...]
+    key: str | None
+    used: int = 0
+
+
+@dataclass(slots=True)
+class Layout:
+    """Offsets at which the groups of a prose answer begin."""
+
+    sentences: list[int]
+    lines: list[int]
+    items: list[int]
+    blocks: list[int]
+
+    @classmethod
+    def of(cls, text: str) -> Layout:
+        return cls(
+            sentences=[0, *(match.end() for match in _BREAK.finditer(text))],
+            lines=[0, *(match.end() for match in re.finditer(r"\n", text))],
+            items=[match.start() for match in _ITEM.finditer(text)],
+            blocks=[0, *(match.end() for match in _BLANK.finditer(text))],
+        )
+
+    def places(self, at: int) -> tuple[tuple[str, object], ...]:
+        found: list[tuple[str, object]] = [
+            ("sentence", bisect_right(self.sentences, at)),
+            ("line", bisect_right(self.lines, at)),
+        ]
+        block = bisect_right(self.blocks, at)
+        item = bisect_right(self.items, at)
+        if item and self.items[item - 1] >= self.blocks[block - 1]:
+            found.append(("item", item))
+        found.append(("block", block))
+        return tuple(found)
+
+
+class Stated:
+    """All numeric occurrences of one answer, in order, and the small counts beside them."""
+
+    def __init__(self, extraction: Extraction, findings: Sequence[Finding]) -> None:
+        text = extraction.text
+        self.text = text
+        operands: list[Operand] = []
+        layout = Layout.of(text) if extraction.pieces is None else None
+        by_start = {piece.start: piece for piece in extraction.pieces or ()}
+        starts = sorted(by_start)
+        for finding in findings:
+            read = numeric(finding.candidate)
+            if read is None:
+                continue
+            number, unit, unit_name = read
+            for start, end in finding.candidate.spans:
+                key = finding.candidate.key
+                if layout is not None:
+                    places = layout.places(start)
+                else:
+                    piece = by_start[starts[max(bisect_right(starts, start) - 1, 0)]]
+                    key = piece.key
+                    places = _json_places(piece.path, text, piece.start, start)
+                operands.append(Operand(number, unit, unit_name, start, end, finding, places, key))
+                if len(operands) >= MAX_OPERANDS:
+                    break
+        operands.sort(key=lambda operand: operand.start)
+        self.operands = operands
+        self.counts = tuple(
+            (match.start(), int(match.group(1)) if match.group(1) else _WORDS.get(match.group(2).lower(), 1))
+            for match in _COUNT.finditer(text)
+        )
+
+
+def numeric(candidate: Candidate) -> tuple[Decimal, Unit, str | None] | None:
+    """The number a candidate states, its unit; None for what is no number arithmetic may touch."""
+    value = candidate.value
+    if (
+        value is not None
+        and value.number is not None
+        and value.kind in ("money", "percent", "duration", "quantity", "number")
+    ):
+        number = clean(value.number)
+        if number is None:
+            return None
+        unit: Unit = value.kind
+        if unit == "number" and is_money(candidate.key or "", number):
+            unit = "money"
+        return abs(number), unit, value.unit
+    if candidate.shape == "number":
+        try:
+            number = Decimal(candidate.number_form or candidate.form)
+        except ArithmeticError:
+            return None
+        return number, "money" if is_money(candidate.key or "", number) else "number", None
+    return None
+
+
+def _json_places(path: tuple[str | int, ...], text: str, piece_start: int, at: int) -> tuple[tuple[str, object], ...]:
+    around = path[:-1]
+    places: list[tuple[str, object]] = []
+    if at > piece_start:
+        sentence = max(text.rfind(". ", piece_start, at), text.rfind("; ", piece_start, at), piece_start)
+        places.append(("sentence", sentence))
+    places.append(("object", around))
+    for depth in range(len(around) - 1, -1, -1):
+        places.append(("object", around[:depth]))
+    return tuple(places)
