@@ -2,6 +2,7 @@
 
 Rules
 -----
+- It writes on spans that others opened, and opens none.
 - Metrics do not depend on the span: they are written whether or not it is sampled. Attributes, span events and links need
   one that records. Log events belong to the span's context and go out without it being sampled.
 - A span that has ended, is not sampled, or is None is no error.
@@ -37,7 +38,6 @@ from otel_footprint.telemetry.summary import Summary
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
-    from opentelemetry.trace import TracerProvider
 
 SCOPE: Final = "otel_footprint"
 """The instrumentation scope of our metrics and log events."""
@@ -64,7 +64,6 @@ class Emitter:
     """Everything of ours that goes out. Thread-safe: it holds no state but which metric series were seen.
 
     Args:
-        tracer_provider: unused by the emitter, which writes on spans that others opened.
         meter_provider, logger_provider: where metrics and log events go; None is OpenTelemetry's global one.
         events: whether decisions go out as span events, as log events, or both.
         capture_values: which values' text goes out.
@@ -75,7 +74,6 @@ class Emitter:
     def __init__(
         self,
         *,
-        tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
         logger_provider: LoggerProvider | None = None,
         events: EventsSetting = "span",
