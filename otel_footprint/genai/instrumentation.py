@@ -101,7 +101,11 @@ def turn_on(
         )
         upstream.install(hook)
         for sdk in SDKS:
-            active.states[sdk.name] = _first_state(sdk, active)
+            active.states[sdk.name] = SdkState(
+                sdk.name, sdk.distribution, None, sdk.instrumentation, on=False, why="its metadata cannot be read"
+            )
+            with guard(f"turn_on.{sdk.name}"):
+                active.states[sdk.name] = _first_state(sdk, active)
         for sdk in SDKS:
             if not active.states[sdk.name].pending:
                 continue

@@ -10,15 +10,13 @@ Rules
 
 from __future__ import annotations
 
+import operator
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Final
-
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,24 +168,53 @@ def installed(distribution: str) -> str | None:
 def conflict(sdk: Sdk, version: str, instrumentation_version: str) -> str | None:
     """Why the official instrumentation does not fit the installed SDK, naming both versions; None where it does."""
     accepts = sdk.accepts or _pin(sdk)
-    if accepts is None:
-        return None
-    try:
-        if Version(version) in SpecifierSet(accepts, prereleases=True):
-            return None
-    except InvalidVersion:
+    if accepts is None or fits(version, accepts):
         return None
     return f"{sdk.distribution} {version} is installed; {sdk.instrumentation} {instrumentation_version} takes {accepts}"
 
 
+_REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?")
+_CLAUSE: Final = re.compile(r"(>=|<=|==|!=|>|<)\s*(\d+(?:\.\d+)*)")
+_COMPARE: Final[Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+def fits(version: str, accepts: str) -> bool:
+    """Whether the numbers of a version are in a range such as ``>=1.26.0,<4``. What cannot be read excludes nothing.
+
+    Not the packaging library: importing it takes longer than everything else here, in every process that starts.
+    """
+    installed_release = _release(version)
+    if installed_release is None:
+        return True
+    for comparison, number in _CLAUSE.findall(accepts):
+        bound = _release(number) or ()
+        width = max(len(bound), len(installed_release))
+        if not _COMPARE[comparison](_padded(installed_release, width), _padded(bound, width)):
+            return False
+    return True
+
+
+def _release(version: str) -> tuple[int, ...] | None:
+    numbers = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(number) for number in numbers[0].split(".")) if numbers else None
+
+
+def _padded(release: tuple[int, ...], width: int) -> tuple[int, ...]:
+    return release + (0,) * (width - len(release))
+
+
 def _pin(sdk: Sdk) -> str | None:
     for line in metadata.requires(sdk.instrumentation) or ():
-        try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
-            continue
-        if requirement.name.replace("_", "-").lower() == sdk.distribution and requirement.specifier:
-            return str(requirement.specifier)
+        match = _REQUIREMENT.match(line)
+        if match and match[1].replace("_", "-").lower() == sdk.distribution and match[2].strip():
+            return match[2].strip()
     return None
 
 
