@@ -88,7 +88,7 @@ def _lines(file: BinaryIO) -> Iterator[_Line | Problem]:
             return
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
-        yield _Line(number, data.strip())
+        yield _Line(number, data.rstrip())
 
 
 def _decode(line: _Line) -> tuple[object, Problem | None]:

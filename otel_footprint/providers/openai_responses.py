@@ -43,10 +43,17 @@ _CALLS: Final = frozenset(
     }
 )
 _OUTPUTS: Final = frozenset({f"{call}_output" for call in _CALLS})
-_HOSTED: Final = frozenset(
-    {"web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "tool_search_call"}
+_HOSTED: Final = frozenset({"web_search_call", "file_search_call", "code_interpreter_call", "mcp_call"})
+_ECHOES: Final = frozenset(
+    {
+        "mcp_list_tools",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "additional_tools",
+        "tool_search_call",
+        "tool_search_output",
+    }
 )
-_ECHOES: Final = frozenset({"mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "additional_tools"})
 """Items about tools and consent: neither an answer nor evidence."""
 
 ITEMS: Final = (
@@ -158,14 +165,11 @@ def _hosted(item: Mapping[str, Json], kind: str, identity: str | None) -> list[P
         case "code_interpreter_call":
             arguments = item.get("code")
             content = item.get("outputs")
-        case "mcp_call":
+        case _:  # mcp_call
             arguments = decode_arguments(item.get("arguments"))
             content = item.get("output")
             if content is None:
                 content = item.get("error")
-        case _:
-            arguments = item.get("arguments")
-            content = item.get("tools")
     opaque: list[Part] = []
     if isinstance(content, list):
         readable, opaque = split_content(content)
