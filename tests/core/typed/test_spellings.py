@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.typed.comparing import Carrier, grounds, wrongly_grounded
+from .comparing import Carrier, grounds, wrongly_grounded
 
 DATES: list[tuple[Carrier, str]] = [
     (("date", "2024-05-20"), "May 20, 2024"),

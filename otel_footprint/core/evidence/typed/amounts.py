@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence.typed.currencies import currency_readings
-from otel_footprint.core.evidence.typed.dates import left_word
+from otel_footprint.core.evidence.typed.dates import left_word, year_carried
 from otel_footprint.core.evidence.typed.money_units import (
     CENTS,
     CODES,
@@ -46,7 +46,7 @@ class Tail(NamedTuple):
 
 _SIGNS: Final = "".join(SYMBOLS)
 _BEHIND: Final = re.compile(
-    rf"(?P<blank>[ \u00a0]{{0,8}})(?P<dash>-?)"
+    rf"(?P<blank>[ \u00a0]{{0,16}})(?P<dash>-?)"
     rf"(?P<word>(?:\u00b0[ \u00a0]?)?[A-Za-z\u00b5\u03a9]+(?:[23](?![\w.])|[\u00b2\u00b3])?(?:/[A-Za-z]+(?:2(?!\w)|[\u00b2\u00b3])?)?|[%\u2030\u00b0\u2103\u2109\"'{_SIGNS}])"
 )
 _NEXT_WORD: Final = re.compile(r"[ \u00a0-]([A-Za-z]+)")
@@ -250,6 +250,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
             begin,
             end,
             text,
+            carried=year_carried(text),
             number=number,
             decimals=decimals,
             wants=wants_of(number, decimals, (), hedge=lead.hedge, other=other),

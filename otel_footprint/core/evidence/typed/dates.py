@@ -2,8 +2,8 @@
 
 Rules
 -----
-- A full date asks for itself, or for its day and month where the carrier states no year. A date without a year asks for
-  its day and month of any year. Two different years never meet.
+- A full date asks for itself. A date without a year asks for its day and month of any year. Two different years never
+  meet: where only a carrier without a year has the day, the year must be carried elsewhere (``pieces``).
 - A weekday beside a date is part of it: a full date with the wrong weekday is satisfied by nothing; one without a year
   only by a date that falls on it.
 - Slashes, dots and dashes between numbers are read day first and month first. ``10/12`` may also be a fraction: weak.
@@ -26,6 +26,9 @@ Keys: TypeAlias = tuple[frozenset[Hashable], frozenset[Hashable]]
 """What is asked, what is carried."""
 
 NO_KEYS: Final[Keys] = (frozenset(), frozenset())
+ANY_YEAR: Final[Hashable] = ("any year",)
+"""Carried by whatever states a year."""
+
 _MONTH_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -53,7 +56,7 @@ def day_keys(day: Day, weekday: int | None = None) -> Keys:
     """The keys of one reading of a date; ``weekday`` (Monday 0) is the one stated beside it."""
     year, month, number = day
     if number is None:
-        return frozenset({("month", year, month)}), frozenset({("month", year, month)})
+        return frozenset({("month", year, month)}), frozenset({("month", year, month), ("year", year), ANY_YEAR})
     if year is None:
         carried: set[Hashable] = {("day", month, number), ("yearless", month, number)}
         if weekday is None:
@@ -66,18 +69,39 @@ def day_keys(day: Day, weekday: int | None = None) -> Keys:
     if weekday is not None and weekday != falls_on:
         return NO_KEYS
     return (
-        frozenset(
-            {("date", year, month, number), ("yearless", month, number), ("yearless on", falls_on, month, number)}
-        ),
+        frozenset({("date", year, month, number)}),
         frozenset(
             {
                 ("date", year, month, number),
                 ("day", month, number),
                 ("weekday", falls_on, month, number),
                 ("month", year, month),
+                ("year", year),
+                ANY_YEAR,
             }
         ),
     )
+
+
+def year_carried(text: str) -> frozenset[Hashable]:
+    """What a bare number carries as a year: four digits of a year people talk about."""
+    if len(text) == 4 and text[:2] in ("19", "20") and text.isdigit():
+        return frozenset({("year", int(text)), ANY_YEAR})
+    return frozenset()
+
+
+def pieces_of_date(value: Typed) -> tuple[Typed, ...]:
+    """Day and month of a full date as carried without a year, and the year; empty for any other."""
+    days: set[Hashable] = set()
+    years: set[Hashable] = set()
+    for key in value.asked:
+        if isinstance(key, tuple) and key[0] == "date":
+            _, year, month, number = key
+            days |= {("yearless", month, number), ("yearless on", date(year, month, number).weekday(), month, number)}
+            years.add(("year", year))
+    if not days:
+        return ()
+    return replace(value, asked=frozenset(days)), replace(value, asked=frozenset(years))
 
 
 def merged(readings: Iterable[Keys]) -> Keys:
@@ -227,6 +251,7 @@ _MORE: Final = re.compile(
     r"(?P<th>st|nd|rd|th)?(?![\w:%$/]|[.,-]\d)",
     re.IGNORECASE,
 )
+_TIGHT: Final = re.compile(r"-(\d{1,2})(?![\w:%$/]|[.,-]\d)")
 _ENDS_LIST: Final = re.compile(
     r"[ \u00a0]{0,3}(?:$|[.,;:!?)\]|\n\"'-]|(?:and|or|to|through|in|at|on|for|from|is|are|was|were|with|but|so|if|which|will|of|by|as)\b)",
     re.IGNORECASE,
@@ -304,6 +329,8 @@ def _further_days(plain: str, end: int, day: int) -> list[tuple[int, int, int]]:
             break
         following = int(match["day"])
         if following <= day or following > 31:
+            if _TIGHT.match(plain, end) and following != day:
+                spans.append((match.start("day"), match.end(), following))
             break
         stop = match.end()
         if match["th"] is None and _YEAR_TAIL.match(plain, stop) is None and _ENDS_LIST.match(plain, stop) is None:
@@ -332,6 +359,8 @@ def _listed(
     values: list[Typed] = []
     for position, (start, end, day) in enumerate(spans):
         stop = tail if position == len(spans) - 1 else end
+        if position and day < spans[position - 1][2]:  # "May 30-2": over the end of the month
+            year, month = (year, month + 1) if month < 12 else (None if year is None else year + 1, 1)
         value = dated(plain, start, stop, [Day(year, month, day)])
         if value is None:
             return values or None

@@ -60,9 +60,63 @@ _NO_UNITS: Final = frozenset(
 """Units by spelling that in a field name are more often something else."""
 
 
+_MEASURE_ROWS: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "duration elapsed runtime uptime latency age timeout wait delay interval period warranty battery lifetime"
+        " validity nights stay term",
+        "s month",
+    ),
+    ("seconds minutes hours days weeks", "s"),
+    ("months years experience", "month"),
+    ("business", "business-day"),
+    ("weight mass load payload", "g"),
+    (
+        "distance length height width depth altitude elevation radius diameter visibility range thickness size screen",
+        "m",
+    ),
+    ("display diagonal wheel", "m"),
+    ("area surface", "m2"),
+    ("volume capacity", "l B Ah g"),
+    ("storage memory ram disk size bytes file ssd hdd quota used free available", "B"),
+    ("speed velocity wind gust", "m/s"),
+    ("speed bandwidth throughput rate bitrate download upload", "bit/s"),
+    ("clock frequency refresh cpu", "Hz"),
+    ("temp temperature feels dew min max high low", "degC"),
+    ("pressure", "Pa"),
+    ("power wattage consumption", "W"),
+    ("energy calories", "J"),
+    ("voltage", "V"),
+    ("current", "A"),
+    ("battery", "Ah"),
+    ("camera resolution megapixels", "px"),
+    ("ppi density", "ppi"),
+    ("brightness", "nit"),
+    ("direction angle bearing azimuth deg degrees", "deg"),
+    ("iops", "IOPS"),
+    ("qps rps tps requests", "1/s"),
+    ("rain precipitation snow", "m"),
+    ("possession humidity clouds cloudiness pop percent percentage pct rate ratio share", "%"),
+)
+
+
+def _measured_in() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for words, bases in _MEASURE_ROWS:
+        for word in words.split():
+            table[word] = (*table.get(word, ()), *bases.split())
+    return table
+
+
+_MEASURED_IN: Final = _measured_in()
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a field's name says. ``units`` are the readings of its unit; ``zone`` the offsets of a zone in the name."""
+    """What a field's name says.
+
+    ``units`` are the readings of the unit it names, ``measures`` the base units that what it names could be measured in,
+    ``zone`` the offsets of a zone in the name.
+    """
 
     money: bool = False
     currency: str | None = None
@@ -73,6 +127,7 @@ class Field:
     duration: bool = False
     phone: bool = False
     units: tuple[Reading, ...] = ()
+    measures: tuple[str, ...] = ()
     zone: tuple[int, ...] | None = None
 
 
@@ -102,6 +157,7 @@ def field_of(key: str) -> Field:
         duration=not named.isdisjoint(_DURATION),
         phone=not named.isdisjoint(_PHONE),
         units=units,
+        measures=() if units else tuple(dict.fromkeys(base for word in lower for base in _MEASURED_IN.get(word, ()))),
         zone=ZONES.get(last.upper()) if len(words) > 1 and len(last) >= 2 else None,
     )
 

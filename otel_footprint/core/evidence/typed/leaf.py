@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Final
 
 from otel_footprint.core.evidence.typed.currencies import UNSTATED, currency_readings
-from otel_footprint.core.evidence.typed.dates import is_day
+from otel_footprint.core.evidence.typed.dates import is_day, year_carried
 from otel_footprint.core.evidence.typed.durations import duration_of
 from otel_footprint.core.evidence.typed.fields import NO_FIELD, Field, field_of
 from otel_footprint.core.evidence.typed.phones import phone_keys
@@ -96,24 +96,29 @@ def _number(field: Field, text: str, number: Decimal, decimals: int) -> Typed:
             readings = _PERCENT + _RATIO
     elif field.ratio and abs(number) <= 1 and decimals:
         kind, unit, readings = "percent", "%", _RATIO
+    elif field.ratio and not field.money and decimals:
+        kind, unit, readings = "percent", "%", _PERCENT
     elif field.money or field.cents:
         kind, unit = "money", field.currency or UNSTATED
         readings = currency_readings(unit, asked=False, cents=field.cents)
         if field.cents:
             readings += currency_readings(unit, asked=False)
+    bare = offers_of(number, (), measures=field.measures)
     if not readings:
         return Typed(
             "number",
             0,
             len(text),
             text,
+            carried=year_carried(text),
             number=number,
             decimals=decimals,
             wants=wants_of(number, decimals, ()),
-            offers=offers_of(number, ()),
+            offers=bare,
             weak=True,
         )
     factor = readings[0].factor
+    offers = offers_of(number, readings)
     return Typed(
         kind,
         0,
@@ -123,7 +128,7 @@ def _number(field: Field, text: str, number: Decimal, decimals: int) -> Typed:
         decimals=decimals - factor.adjusted(),
         unit=unit,
         wants=wants_of(number, decimals, readings, money=kind == "money"),
-        offers=offers_of(number, readings) + (offers_of(number, ())[1:] if kind == "money" else ()),
+        offers=offers if field.units else offers + bare,
         weak=True,
     )
 

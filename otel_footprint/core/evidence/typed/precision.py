@@ -5,6 +5,8 @@ Rules
 - A number stands for all that rounds to it at the precision written, where its unit or its digits make a coincidence
   unlikely: two significant digits with a unit, three with decimals or four without where the carrier states no unit, any
   with k/M/bn. Otherwise it stands for itself.
+- A number with a unit meets a carried number without one only where that has three digits, or where its field names the
+  kind of thing ("weight", "duration"): a small number stands everywhere. A carried number with another unit it never meets.
 - Money without decimals stands for itself: whole amounts are prices, not roundings, unless a word says so ("about").
 - After such a word trailing zeros count as rounded away, at most a tenth of the number; "over" and "under" look one way.
 - The sign is not compared (refunds, discounts and decreases lose theirs in prose), except of temperatures.
@@ -23,6 +25,8 @@ Hedge: TypeAlias = Literal["about", "over", "under"]
 SIGNED: Final = frozenset({"degC"})
 FRACTION: Final = "fraction"
 """Unit of the percentage that a bare number between 0 and 1 may be."""
+AS_WRITTEN: Final = "as written"
+"""Unit under which a number with a unit of its own meets one that is stated bare."""
 
 _HALF: Final = Decimal("0.5")
 _TENTH: Final = Decimal("0.1")
@@ -78,30 +82,42 @@ def wants_of(
         if base in SIGNED:
             if number < 0:
                 least, most = -most, -least
-            least, most = (least + shift) * factor, (most + shift) * factor
-        else:
-            least, most = least * factor, most * factor
-        wants.append(Interval(base, least, most))
+            wants.append(Interval("?" + base, least, most))
+            wants.append(Interval(base, (least + shift) * factor, (most + shift) * factor))
+            continue
+        wants.append(Interval(base, least * factor, most * factor))
+        if not money:
+            wants.append(Interval("?" + base, least, most))
         if base == "%":
             wants.append(Interval(FRACTION, least, most))
         if other is not None:
             wants.append(Interval(base, other * factor, other * factor))
-    wants.append(Interval(None, low, high) if bare_loose else Interval(None, size, size))
-    if other is not None:
-        wants.append(Interval(None, other, other))
+    if not readings:
+        wants.append(Interval(AS_WRITTEN, size, size))
+    if money or not readings or scaled or digits >= 3:
+        wants.append(Interval(None, low, high) if bare_loose else Interval(None, size, size))
+        if other is not None:
+            wants.append(Interval(None, other, other))
     return tuple(wants)
 
 
-def offers_of(number: Decimal, readings: Sequence[Reading], other: Decimal | None = None) -> tuple[Offer, ...]:
-    """The numbers a carried number can stand for."""
+def offers_of(
+    number: Decimal, readings: Sequence[Reading], other: Decimal | None = None, measures: Sequence[str] = ()
+) -> tuple[Offer, ...]:
+    """The numbers a carried number can stand for. ``measures`` are the bases its field hints at without naming a unit."""
     size = abs(number)
+    if readings:
+        offers = [Offer(AS_WRITTEN, size)]
+        for base, factor, shift in readings:
+            offers.append(Offer(base, (number + shift) * factor if base in SIGNED else size * factor))
+            if other is not None:
+                offers.append(Offer(base, other * factor))
+        return tuple(offers)
     offers = [Offer(None, size)]
-    for base, factor, shift in readings:
-        offers.append(Offer(base, (number + shift) * factor if base in SIGNED else size * factor))
-        if other is not None:
-            offers.append(Offer(base, other * factor))
     if other is not None:
         offers.append(Offer(None, other))
-    if not readings and 0 < size < 1:
+    if 0 < size < 1:
         offers.append(Offer(FRACTION, size * 100))
+    for base in measures:
+        offers.append(Offer("?" + base, number if base in SIGNED else size))
     return tuple(offers)

@@ -68,7 +68,7 @@ _ROWS: Final[tuple[tuple[str, tuple[str | int, ...], str], ...]] = (
     ("s", (604_800,), "wk wks week weeks"),
     ("month", (1,), "month months mo mos"),
     ("month", (12,), "year years yr yrs"),
-    ("business day", (1,), "business-day business-days working-day working-days"),
+    ("business-day", (1,), "business-day business-days working-day working-days"),
     # length, in metres
     ("m", ("1e-9",), "nm nanometer nanometers nanometre nanometres"),
     ("m", ("1e-6",), "\u00b5m um micron microns micrometer micrometers micrometre micrometres"),
@@ -217,7 +217,7 @@ FIRST_WORDS: Final = frozenset(
 )
 """Words that make a unit together with the next one, written with a hyphen in the table."""
 
-TIME_BASES: Final = frozenset({"s", "month", "business day"})
+TIME_BASES: Final = frozenset({"s", "month", "business-day"})
 
 
 def _table() -> dict[str, tuple[Reading, ...]]:
