@@ -202,12 +202,12 @@ def _instrument(sdk: Sdk, active: _Active, state: SdkState) -> SdkState:
                 f"to have both, name it in OTEL_FOOTPRINT_INSTRUMENT",
             )
             return replace(state, held_by=other, why=f"held by {other}")
+    note = _stop_anthropic_spans(active) if sdk.name == "anthropic" else None
     module_name, _, class_name = sdk.instrumentor.partition(":")
     if _being_imported(sys.modules.get(module_name)):
         # Somebody is loading the official one just now and will turn it on; every handler it makes gets our hook.
         return replace(state, why="its official instrumentation is being loaded by something else")
     instrumentor = getattr(importlib.import_module(module_name), class_name)()
-    note = _stop_anthropic_spans(active) if sdk.name == "anthropic" else None
     if instrumentor.is_instrumented_by_opentelemetry:
         turned = _adopt(sdk, active, instrumentor)
         if turned is not None:
