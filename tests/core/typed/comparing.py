@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from otel_footprint.core.evidence.typed import YEAR_ASKED, Typed, agrees, find, is_year, of_leaf, pieces
+from otel_footprint.core.evidence.typed import Typed, agrees, find, of_leaf
 
 RUNS = re.compile(r"\d+", re.ASCII)
 Carrier: TypeAlias = "str | tuple[str | None, object]"
@@ -32,15 +32,9 @@ def grounds(carrier: Carrier, answer: str) -> bool:
 
 
 def _held(value: Typed, offers: tuple[Typed, ...]) -> bool:
-    def carried_as_such(asked: Typed) -> bool:
-        return any(agrees(asked, offer) for offer in offers)
-
-    if carried_as_such(value):
+    if any(agrees(value, offer) for offer in offers):
         return True
-    parts = pieces(value)
-    return bool(parts) and all(
-        carried_as_such(part) or (is_year(part) and not carried_as_such(YEAR_ASKED)) for part in parts
-    )
+    return bool(value.parts) and all(_held(part, offers) for part in value.parts)
 
 
 def mirrors(answer: str) -> Iterator[str]:

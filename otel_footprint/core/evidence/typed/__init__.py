@@ -1,12 +1,10 @@
 """Typed values, both sides: what an answer states in prose, what a tool result carries.
 
-``find`` scans text, ``of_leaf`` reads a JSON leaf with its field name, ``agrees`` compares the two, ``pieces`` says what
-several carriers may hold together.
+``find`` scans text, ``of_leaf`` reads a JSON leaf with its field name, ``agrees`` compares the two.
 """
 
 from otel_footprint.core.evidence.typed.leaf import of_leaf
-from otel_footprint.core.evidence.typed.pieces import YEAR_ASKED, is_year, pieces
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.value import Interval, Kind, Offer, Typed, agrees
 
-__all__ = ["YEAR_ASKED", "Interval", "Kind", "Offer", "Typed", "agrees", "find", "is_year", "of_leaf", "pieces"]
+__all__ = ["Interval", "Kind", "Offer", "Typed", "agrees", "find", "of_leaf"]

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence.typed.currencies import currency_readings
-from otel_footprint.core.evidence.typed.dates import left_word, year_carried
+from otel_footprint.core.evidence.typed.dates import left_word
 from otel_footprint.core.evidence.typed.money_units import (
     CENTS,
     CODES,
@@ -250,7 +250,6 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
             begin,
             end,
             text,
-            carried=year_carried(text),
             number=number,
             decimals=decimals,
             wants=wants_of(number, decimals, (), hedge=lead.hedge, other=other),

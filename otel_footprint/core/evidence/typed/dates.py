@@ -2,8 +2,9 @@
 
 Rules
 -----
-- A full date asks for itself. A date without a year asks for its day and month of any year. Two different years never
-  meet: where only a carrier without a year has the day, the year must be carried elsewhere (``pieces``).
+- A full date asks for itself, or for its day and month where the carrier states no year (keys that start with
+  ``yearless``: a caller that knows the other texts may insist that one of them states the year). A date without a year
+  asks for its day and month of any year. Two different years never meet.
 - A weekday beside a date is part of it: a full date with the wrong weekday is satisfied by nothing; one without a year
   only by a date that falls on it.
 - Slashes, dots and dashes between numbers are read day first and month first. ``10/12`` may also be a fraction: weak.
@@ -26,9 +27,6 @@ Keys: TypeAlias = tuple[frozenset[Hashable], frozenset[Hashable]]
 """What is asked, what is carried."""
 
 NO_KEYS: Final[Keys] = (frozenset(), frozenset())
-ANY_YEAR: Final[Hashable] = ("any year",)
-"""Carried by whatever states a year."""
-
 _MONTH_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -56,7 +54,7 @@ def day_keys(day: Day, weekday: int | None = None) -> Keys:
     """The keys of one reading of a date; ``weekday`` (Monday 0) is the one stated beside it."""
     year, month, number = day
     if number is None:
-        return frozenset({("month", year, month)}), frozenset({("month", year, month), ("year", year), ANY_YEAR})
+        return frozenset({("month", year, month)}), frozenset({("month", year, month)})
     if year is None:
         carried: set[Hashable] = {("day", month, number), ("yearless", month, number)}
         if weekday is None:
@@ -69,39 +67,18 @@ def day_keys(day: Day, weekday: int | None = None) -> Keys:
     if weekday is not None and weekday != falls_on:
         return NO_KEYS
     return (
-        frozenset({("date", year, month, number)}),
+        frozenset(
+            {("date", year, month, number), ("yearless", month, number), ("yearless on", falls_on, month, number)}
+        ),
         frozenset(
             {
                 ("date", year, month, number),
                 ("day", month, number),
                 ("weekday", falls_on, month, number),
                 ("month", year, month),
-                ("year", year),
-                ANY_YEAR,
             }
         ),
     )
-
-
-def year_carried(text: str) -> frozenset[Hashable]:
-    """What a bare number carries as a year: four digits of a year people talk about."""
-    if len(text) == 4 and text[:2] in ("19", "20") and text.isdigit():
-        return frozenset({("year", int(text)), ANY_YEAR})
-    return frozenset()
-
-
-def pieces_of_date(value: Typed) -> tuple[Typed, ...]:
-    """Day and month of a full date as carried without a year, and the year; empty for any other."""
-    days: set[Hashable] = set()
-    years: set[Hashable] = set()
-    for key in value.asked:
-        if isinstance(key, tuple) and key[0] == "date":
-            _, year, month, number = key
-            days |= {("yearless", month, number), ("yearless on", date(year, month, number).weekday(), month, number)}
-            years.add(("year", year))
-    if not days:
-        return ()
-    return replace(value, asked=frozenset(days)), replace(value, asked=frozenset(years))
 
 
 def merged(readings: Iterable[Keys]) -> Keys:

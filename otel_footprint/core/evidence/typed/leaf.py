@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Final
 
 from otel_footprint.core.evidence.typed.currencies import UNSTATED, currency_readings
-from otel_footprint.core.evidence.typed.dates import is_day, year_carried
+from otel_footprint.core.evidence.typed.dates import is_day
 from otel_footprint.core.evidence.typed.durations import duration_of
 from otel_footprint.core.evidence.typed.fields import NO_FIELD, Field, field_of
 from otel_footprint.core.evidence.typed.phones import phone_keys
@@ -110,7 +110,6 @@ def _number(field: Field, text: str, number: Decimal, decimals: int) -> Typed:
             0,
             len(text),
             text,
-            carried=year_carried(text),
             number=number,
             decimals=decimals,
             wants=wants_of(number, decimals, ()),

@@ -4,8 +4,8 @@ Rules
 -----
 - Both sides use the same type. ``asked`` and ``wants`` say what an answer's value would be satisfied by; ``carried`` and
   ``offers`` say what a tool result's value can satisfy. The two sides are not the same set: a date without a year asks
-  for any year, and two different years never meet.
-- Some values may be carried in pieces by several carriers: ``pieces`` in the package. All of them must be carried.
+  for any year, and a date with a year is satisfied by one without; but two different years never meet.
+- A value with ``parts`` may be carried in parts by several fields or texts: then all of them must be.
 - Exact things (dates, times, phone numbers, hexadecimal ids) agree when ``asked & carried`` is not empty: a hash lookup.
 - Numbers agree when an ``Interval`` of ``wants`` holds a number of ``offers`` under the same unit: a bisection.
 - A spelling with two readings has the keys of both: ambiguity goes in the answer's favour.
