@@ -142,7 +142,7 @@ def mutation_class(value: Value) -> str | None:
     return "number" if shape == "number" else None
 
 
-def mutated(value: Value, answer: Answer, rng: random.Random) -> str | None:
+def mutated(value: Value, answer: Answer, rng: random.Random, cache: dict[int, Everything]) -> str | None:
     """The answer's text with one digit of the value changed wherever it stands; None when no change is new."""
     places = [place for place, char in enumerate(value.text) if char.isascii() and char.isdigit()]
     rng.shuffle(places)
@@ -151,7 +151,7 @@ def mutated(value: Value, answer: Answer, rng: random.Random) -> str | None:
         rng.shuffle(digits)
         for digit in digits:
             changed = value.text[:place] + digit + value.text[place + 1 :]
-            if not _new(changed, answer):
+            if not _new(changed, answer, cache):
                 continue
             text = answer.text
             for start, end in sorted(value.spans, reverse=True):
@@ -161,36 +161,98 @@ def mutated(value: Value, answer: Answer, rng: random.Random) -> str | None:
     return None
 
 
-def _new(changed: str, answer: Answer) -> bool:
-    """Whether no run of digits, letters or amounts of the changed value stands anywhere before."""
-    plain = changed.strip("$€£% ").replace(",", "")
-    haystack = answer.everything + answer.text
-    if plain in haystack or changed in haystack:
-        return False
-    number = re.fullmatch(r"(\d+)(?:\.(\d+))?", plain)
-    if number:
-        stripped = plain.rstrip("0").rstrip(".") if number.group(2) else plain
-        return re.search(rf"(?<![\d.]){re.escape(stripped)}(?:\.0+)?(?![\d])", haystack.replace(",", "")) is None
-    return _plausible(changed)
+def _new(changed: str, answer: Answer, cache: dict[int, Everything]) -> bool:
+    """Whether the changed value stands nowhere before, in any spelling a reader would take for it."""
+    everything = cache.get(id(answer))
+    if everything is None:
+        everything = cache[id(answer)] = Everything(answer.everything + "\n" + answer.text)
+    return everything.lacks(changed)
 
 
-def _plausible(changed: str) -> bool:
-    """Whether a changed date or time is still one."""
-    clock = re.search(r"(\d{1,2}):(\d\d)", changed)
-    if clock and (int(clock.group(1)) > 23 or int(clock.group(2)) > 59):
-        return False
-    iso = re.search(r"(\d{4})-(\d\d)-(\d\d)", changed)
-    if iso and not (
-        1 <= int(iso.group(2)) <= 12 and 1 <= int(iso.group(3)) <= 28 and 1990 <= int(iso.group(1)) <= 2039
+class Everything:
+    """All text up to an answer, with the dates, clock times and numbers in it, read without the product's help."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = text.lower()
+        self.days = set(_days(text))
+        self.minutes = set(_minutes(text))
+        self.numbers = {_plain(number) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
+
+    def lacks(self, changed: str) -> bool:
+        """Whether neither the spelling nor the value stands in the text, and the value is one at all."""
+        if changed.lower() in self.folded or re.match(r"\D*0\d", changed):
+            return ":" in changed and changed.lower() not in self.folded and self._no_moment(changed)
+        days, minutes = list(_days(changed)), list(_minutes(changed))
+        if days or minutes:
+            return self._no_moment(changed)
+        if re.search(r"\d-\d|[A-Za-z]{3,9}\.? \d|\d(?:st|nd|rd|th)\b|\d:\d", changed):
+            return False  # what was a date or a time is none any more
+        found = re.findall(r"\d[\d,]*(?:\.\d+)?", changed)
+        if len(found) == 1 and not re.search(r"[A-Za-z_-]\d|\d[A-Za-z_-]*\d*[A-Za-z_-]\d", changed):
+            return _plain(found[0]) not in self.numbers and float(_plain(found[0]) or 0) != 0
+        return True
+
+    def _no_moment(self, changed: str) -> bool:
+        days, minutes = list(_days(changed)), list(_minutes(changed))
+        return bool(days or minutes) and (
+            any(day not in self.days for day in days) or any(minute not in self.minutes for minute in minutes)
+        )
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def _days(text: str) -> Iterator[tuple[int, int]]:
+    """Every (month, day) a text can be read to name."""
+    for _, month, day in re.findall(r"(\d{4})[-/](\d\d?)[-/](\d\d?)", text):
+        if 1 <= int(month) <= 12 and 1 <= int(day) <= 31:
+            yield int(month), int(day)
+    for one, other in re.findall(r"(?<![\d/])(\d\d?)/(\d\d?)(?![\d])", text):
+        yield int(one), int(other)
+        yield int(other), int(one)
+    word = "|".join(_MONTHS)
+    for month, day, until in re.findall(
+        rf"(?i)\b({word})[a-z]*\.?,? (\d\d?)(?:st|nd|rd|th)?(?:\s?[-–/]\s?(\d\d?))?\b", text
     ):
-        return False
-    words = re.search(r"[A-Za-z]{3,9}\.? (\d{1,2})\b", changed)
-    return not (words and not 1 <= int(words.group(1)) <= 28)
+        for number in range(int(day), int(until or day) + 1):
+            yield _MONTHS.index(month.lower()) + 1, number
+    for day, month in re.findall(rf"(?i)\b(\d\d?)(?:st|nd|rd|th)? (?:of )?({word})[a-z]*", text):
+        yield _MONTHS.index(month.lower()) + 1, int(day)
+    for day in re.findall(r"(?i)\b(\d\d?)(?:st|nd|rd|th)\b", text):
+        yield 0, int(day)
+        for month in range(1, 13):
+            yield month, int(day)
+
+
+def _minutes(text: str) -> Iterator[int]:
+    """Every minute of a day a text can be read to name."""
+    for hour, minute, half in re.findall(r"(?i)(?<![\d:])(\d\d?):(\d\d)(?::\d\d)?(?:\s?([ap])\.?m)?", text):
+        if int(hour) > 23 or int(minute) > 59:
+            continue
+        yield _of_day(int(hour), int(minute), half)
+        if not half and int(hour) < 12:
+            yield (int(hour) + 12) * 60 + int(minute)
+    for hour, half in re.findall(r"(?i)(?<![\d:])(\d\d?)\s?([ap])\.?m\b", text):
+        if int(hour) <= 12:
+            yield _of_day(int(hour), 0, half)
+
+
+def _of_day(hour: int, minute: int, half: str) -> int:
+    if half:
+        hour = hour % 12 + (12 if half.lower() == "p" else 0)
+    return hour * 60 + minute
+
+
+def _plain(number: str) -> str:
+    plain = number.replace(",", "")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def mutate(report: Report, limit: int) -> None:
     """Fill in the report's recall, at most ``limit`` values of each class."""
     rng = random.Random(7)
+    cache: dict[int, Everything] = {}
     pool: dict[str, list[tuple[Answer, Value]]] = {}
     for answer in report.answers:
         for value in answer.judgement.values:
@@ -203,7 +265,7 @@ def mutate(report: Report, limit: int) -> None:
         for answer, value in cases:
             if done == limit:
                 break
-            text = mutated(value, answer, rng)
+            text = mutated(value, answer, rng, cache)
             if text is None:
                 continue
             judged = answer.corpus.fork().judge(text, turn=answer.turn, tools_offered=True)
@@ -276,8 +338,7 @@ def show(report: Report, *, flags: bool) -> None:
                 if (
                     value.flagged
                     or value.status == "derivable"
-                    or (answer.judgement.verdict == "inconclusive"
-                    and value.status == "unsupported")
+                    or (answer.judgement.verdict == "inconclusive" and value.status == "unsupported")
                 ):
                     start = value.spans[0][0]
                     around = answer.text[max(0, start - 60) : start + len(value.text) + 40].replace("\n", " ")

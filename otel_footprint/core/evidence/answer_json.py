@@ -19,7 +19,9 @@ from typing import Final
 from otel_footprint.core.messages import Json
 
 _FENCED: Final = re.compile(r"\s*```[A-Za-z0-9]*\n(.*)\n\s*```\s*", re.DOTALL)
-_PIECE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_PIECE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_FIELD: Final = re.compile(r'"[^"\\\n]{1,200}"\s*:')
+_MEANT_FIELDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +38,25 @@ class Piece:
 
 
 def json_body(text: str) -> tuple[int, int] | None:
-    """The half-open span of the JSON an answer wholly is; None for prose."""
+    """The half-open span of the JSON an answer wholly is, or means to be; None for prose."""
     start, end = 0, len(text)
     fenced = _FENCED.fullmatch(text)
     if fenced is not None:
         start, end = fenced.span(1)
-    body = text[start:end]
-    stripped = body.strip()
+    stripped = text[start:end].strip()
     if stripped[:1] not in ("{", "[") or stripped[-1:] not in ("}", "]"):
         return None
     try:
         json.loads(stripped)
     except (ValueError, RecursionError):
-        return None
+        # Models write JSON with sums or comments in it: read all the same while it has the look of an object.
+        if stripped[0] != "{" or len(_FIELD.findall(stripped)) < _MEANT_FIELDS:
+            return None
     return start, end
 
 
 def pieces(text: str, start: int, end: int) -> Iterator[Piece]:
-    """Every key and leaf of the valid JSON in that span, in order."""
+    """Every key and leaf of the JSON in that span, in order. What is no JSON literal is given as its text."""
     stack: list[str | int] = []  # the key or index that is open at each level
     kinds: list[str] = []
     awaiting_value = False
@@ -68,8 +71,9 @@ def pieces(text: str, start: int, end: int) -> Iterator[Piece]:
             stack.append(0)
             awaiting_value = True
         elif piece in ("}", "]"):
-            kinds.pop()
-            stack.pop()
+            if kinds:
+                kinds.pop()
+                stack.pop()
         elif piece == ",":
             if kinds and kinds[-1] == "[":
                 last = stack[-1]
@@ -80,15 +84,22 @@ def pieces(text: str, start: int, end: int) -> Iterator[Piece]:
         elif piece == ":":
             awaiting_value = True
         else:
-            value: Json = json.loads(piece)
-            quoted = piece[0] == '"'
+            quoted = len(piece) > 1 and piece[0] == '"' and piece[-1] == '"'
             left, right = (match.start() + 1, match.end() - 1) if quoted else match.span()
-            spelled = text[left:right]
+            value = _value(piece)
             if not awaiting_value and kinds and kinds[-1] == "{":
                 stack[-1] = str(value)
-                yield Piece(left, right, None, value, spelled, True, tuple(stack))
+                yield Piece(left, right, None, value, text[left:right], True, tuple(stack))
             else:
-                yield Piece(left, right, _field(stack), value, spelled, False, tuple(stack))
+                yield Piece(left, right, _field(stack), value, text[left:right], False, tuple(stack))
+
+
+def _value(piece: str) -> Json:
+    try:
+        value: Json = json.loads(piece, strict=False)
+    except (ValueError, RecursionError):
+        return piece.strip('"')
+    return value
 
 
 def _field(stack: list[str | int]) -> str | None:

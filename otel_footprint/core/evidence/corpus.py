@@ -156,6 +156,7 @@ class Corpus:
             calls=self._calls,
             outcome=self._outcomes.get,
             deriver=self._deriver,
+            has_year=_Years(self._said, sources),
         )
         return judge(
             text,
@@ -209,6 +210,19 @@ class Corpus:
             if self._result_bytes + size <= bound:
                 return True
         return self._result_bytes + size <= bound
+
+
+class _Years:
+    """The years that words and results name, gathered when a date first asks."""
+
+    def __init__(self, said: Sequence[Carried], sources: Sequence[Source]) -> None:
+        self._texts = [*said, *(source.carried for source in sources)]
+        self._years: frozenset[int] | None = None
+
+    def __call__(self, year: int | None) -> bool:
+        if self._years is None:
+            self._years = frozenset(year for text in self._texts for year in text.index.years)
+        return not self._years or year in self._years
 
 
 def _text(content: Json) -> str:

@@ -6,8 +6,8 @@ Rules
 - Typed values (dates, times, money, percent, numbers with a unit, phone numbers …) are data whatever their digit count.
 - Else a digit is required: an identifier mixes digits with letters or ``: _ - / .`` and has four characters or more; a
   bare number has ``min_digits`` digits or more. A number with a short unit or word glued on is judged on its number.
-- Prose: ``24/7`` and other short numbers joined, ``5-star``, list numbering. Placeholders (``W0000000``, ``XXX-123``) and names of
-  fields (``address1``) are data only where something accounts for them (``is_coined``).
+- Prose: ``24/7`` and other short numbers joined, ``5-star``, list numbering, names of fields (``address1``). Placeholders
+  (``W0000000``, ``XXX-123``) are data only where something accounts for them (``is_coined``).
 - Fenced code is not data unless asked for. An answer that is wholly JSON is read as JSON: its own keys are labels, of
   which only the parts that are data count.
 - At most ``MAX_TOKENS`` tokens of an answer are looked at.
@@ -152,10 +152,12 @@ class Extraction:
         self, token: Token, prose: str, offset: int, key: str | None, value: typed.Typed | None, *, from_key: bool
     ) -> None:
         spelled = token.form
+        start, end = _trimmed(prose, token.start, token.end)
         kind = classify(spelled, self.options.min_digits)
+        if kind is None and _NUMBER.fullmatch(spelled) and _digits(prose[start:end]) >= self.options.min_digits:
+            kind = "number"  # the form of 14.90 is 14.9
         if kind is None:
             return
-        start, end = _trimmed(prose, token.start, token.end)
         number_form = None
         if kind == "number":
             glued = _GLUED.fullmatch(spelled)
@@ -209,6 +211,9 @@ class Extraction:
 
     def _label(self, piece: answer_json.Piece) -> None:
         """A key of the answer's own JSON: only its parts that are data count."""
+        if " " in piece.spelled:
+            self._prose(piece.spelled, piece.start, None)
+            return
         for match in re.finditer(r"[^_\-/:.@\s]+", piece.spelled):
             spelled = form(fold(match.group()))
             if classify(spelled, self.options.min_digits) is not None:
@@ -227,7 +232,7 @@ def classify(spelled: str, min_digits: int) -> str | None:
         return "number" if _digits(glued.group(1)) >= min_digits else None
     if len(spelled) < 4:
         return None
-    if _COUNTED_WORD.fullmatch(spelled):
+    if _COUNTED_WORD.fullmatch(spelled) or _FIELD_NAME.fullmatch(spelled):
         return None
     parts = [part for part in _PARTS.split(spelled) if part]
     if len(parts) <= 2 and all(_short_number(part, min_digits) for part in parts):
@@ -235,9 +240,21 @@ def classify(spelled: str, min_digits: int) -> str | None:
     return "identifier"
 
 
-def is_coined(spelled: str) -> bool:
-    """Whether a form that nothing accounts for is no data after all: a placeholder, a crossed-out id, a field's name."""
-    return any(pattern.fullmatch(spelled) for pattern in (_PLACEHOLDER, _CROSSED, _FIELD_NAME))
+def is_coined(spelled: str, min_digits: int) -> bool:
+    """Whether a form that nothing accounts for is no data after all.
+
+    A placeholder, a crossed-out id, words joined by underscores around a small number, or alternatives of which none is
+    data (``i7/i9``).
+    """
+    if _PLACEHOLDER.fullmatch(spelled) or _CROSSED.fullmatch(spelled):
+        return True
+    if "_" in spelled and all(_label_word(part) for part in re.split(r"[_\-]+", spelled)):
+        return True
+    return "/" in spelled and all(classify(part, min_digits) is None for part in spelled.split("/"))
+
+
+def _label_word(part: str) -> bool:
+    return part.isalpha() or (part.isdigit() and len(part) <= 2)
 
 
 def _short_number(part: str, min_digits: int) -> bool:

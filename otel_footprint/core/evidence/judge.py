@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence import typed
+from otel_footprint.core.evidence.carried import Carried, HasYear
 from otel_footprint.core.evidence.derive import Deriver
 from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
 from otel_footprint.core.evidence.haystack import Grade, Question
@@ -42,6 +43,7 @@ _ENDING: Final = re.compile(
     r"(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4|digits)[^.\n]{0,20}|[*x•·.…]{2,}[\s\-]*)\W{0,6}$", re.IGNORECASE
 )
 _ENDING_CHARS: Final = 40
+_LEADING_ZERO: Final = re.compile(r"\D*0\d")
 _PARTS: Final = re.compile(r"[_\-/:.@]+")
 _LABEL: Final = re.compile(r"[a-z]{1,8}\d{0,2}|\d{1,2}")
 
@@ -59,7 +61,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Everything an answer is judged against."""
+    """Everything an answer is judged against. ``has_year`` is that of ``TypedIndex.match``."""
 
     options: Evidence
     said: Sequence[Carried]
@@ -68,18 +70,28 @@ class Ground:
     calls: Sequence[CallMade]
     outcome: Callable[[str], str | None]
     deriver: Deriver
+    has_year: HasYear
+
+    def states(self, carried: Carried, value: typed.Typed | None) -> bool:
+        """Whether a text carries a typed value in another spelling."""
+        return value is not None and carried.match(value, self.has_year) is not None
 
 
 class Asked:
     """One candidate with its questions, made once."""
 
-    __slots__ = ("candidate", "number", "parts", "tail", "whole")
+    __slots__ = ("candidate", "number", "parts", "tail", "typed_only", "value", "whole")
 
     def __init__(self, candidate: Candidate, text: str, options: Evidence) -> None:
         rounding = options.decimal_rounding and not candidate.declared
         self.candidate = candidate
+        value = candidate.value
+        # A number with a leading zero is a spelling of its own, never another number's.
+        self.value = None if value is None or (value.number is not None and _LEADING_ZERO.match(value.text)) else value
         self.tail = candidate.shape == "number" and _says_tail(text, candidate)
         self.whole = Question(candidate.form, rounding=rounding, tail=self.tail, literal=candidate.literal)
+        # "50%" is no bare 50: its spelling is compared as a typed value only.
+        self.typed_only = candidate.shape == "percent"
         self.number = Question(candidate.number_form, rounding=rounding) if candidate.number_form else None
         self.parts: tuple[tuple[str, Question | None], ...] | None = None
         if candidate.shape == "identifier" and not candidate.declared:
@@ -103,16 +115,18 @@ def judge(
     for finding, question in zip(findings, asked, strict=True):
         _said(finding, question, ground)
         if finding.status is None:
-            _carried(finding, question, ground.window)
+            _carried(finding, question, ground)
     work_bound = ground.deriver.derive(extraction, findings, ground.window, ground.calls)
     for finding, question in zip(findings, asked, strict=True):
         if finding.status is None:
-            _evicted(finding, question, ground.left)
+            _evicted(finding, question, ground)
         if finding.status is None:
             _argued(finding, question, ground)
         if finding.status is None:
             finding.status = "derivable" if finding.derivation is not None else "unsupported"
-    findings = [finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate))]
+    findings = [
+        finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, options))
+    ]
     return _verdict(
         findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind, work_bound=work_bound
     )
@@ -129,24 +143,22 @@ def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
             finding.status = "said"
             return
     for words in ground.said:
-        if _grade(words, asked) or (candidate.value is not None and words.match(candidate.value) is not None):
+        if _grade(words, asked) or ground.states(words, asked.value):
             finding.status = "said"
             return
     if asked.parts and _all_parts(asked, ground.said):
         finding.status = "said"
 
 
-def _carried(finding: Finding, asked: Asked, sources: Sequence[Source]) -> None:
-    """``read`` or ``respelled`` by these sources."""
+def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
+    """``read`` or ``respelled`` by a result of the window."""
+    sources = ground.window
     grades = [(source, _grade(source.carried, asked)) for source in sources]
     exact = tuple(source for source, grade in grades if grade is Grade.TOKEN)
     if exact:
         finding.status, finding.sources = "read", exact
         return
-    value = finding.candidate.value
-    near = tuple(
-        source for source, grade in grades if grade or (value is not None and source.carried.match(value) is not None)
-    )
+    near = tuple(source for source, grade in grades if grade or ground.states(source.carried, asked.value))
     if near:
         finding.status, finding.sources = "respelled", near
         return
@@ -157,6 +169,8 @@ def _carried(finding: Finding, asked: Asked, sources: Sequence[Source]) -> None:
 
 
 def _grade(carried: Carried, asked: Asked) -> Grade:
+    if asked.typed_only:
+        return Grade.NONE
     best = carried.grade(asked.whole)
     if best is Grade.TOKEN or asked.number is None:
         return best
@@ -199,13 +213,12 @@ def _parts_in(
     return "respelled", tuple(carriers.values())
 
 
-def _evicted(finding: Finding, asked: Asked, left: Sequence[Source]) -> None:
-    for source in reversed(left):
+def _evicted(finding: Finding, asked: Asked, ground: Ground) -> None:
+    for source in reversed(ground.left):
         carried = source.carried
-        value = finding.candidate.value
         if (
             _grade(carried, asked)
-            or (value is not None and carried.match(value) is not None)
+            or ground.states(carried, asked.value)
             or (asked.parts and _parts_in(asked.parts, (source,))[0])
         ):
             finding.status = "evicted"
@@ -215,12 +228,11 @@ def _evicted(finding: Finding, asked: Asked, left: Sequence[Source]) -> None:
 
 
 def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:
-    value = finding.candidate.value
     carrying = [
         call
         for call in ground.calls
         if _grade(call.carried, asked)
-        or (value is not None and call.carried.match(value) is not None)
+        or ground.states(call.carried, asked.value)
         or (asked.parts and all(question is None or call.carried.grade(question) for _, question in asked.parts))
     ]
     if not carrying:
@@ -229,8 +241,10 @@ def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:
     finding.status = "echoed" if accepted and not ground.options.strict else "argument_only"
 
 
-def _coined(candidate: Candidate) -> bool:
-    return candidate.shape in ("identifier", "number") and not candidate.declared and is_coined(candidate.form)
+def _coined(candidate: Candidate, options: Evidence) -> bool:
+    if candidate.declared or candidate.shape not in ("identifier", "number"):
+        return False
+    return is_coined(candidate.form, options.min_digits)
 
 
 def _says_tail(text: str, candidate: Candidate) -> bool:
