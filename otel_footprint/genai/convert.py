@@ -130,25 +130,30 @@ class Converter:
             rest = self._join_neighbours(rest)
         return tuple(system), tuple(rest)
 
-    def outputs(self, outputs: Sequence[Any], *, joined: bool = False, failed: bool = False) -> tuple[Output, ...]:
+    def outputs(
+        self, outputs: Sequence[Any], *, joined: bool = False, failed: bool = False, streamed: bool = True
+    ) -> tuple[Output, ...]:
         """The choices of a call.
 
         Args:
             outputs: output messages of the conventions, objects or mappings.
             joined: whether all of them together are one answer; else each is a choice of its own.
             failed: whether the call ended in an error, so that what there is is not all the model wrote.
+            streamed: whether the answer came in pieces. The reason ``error`` stands for a missing one: of a stream, that
+                it ended early; else, that the API gives none.
         """
+        cut = _CUT if streamed else _CUT - {"error"}
         made: list[Output] = []
         for choice, item in enumerate(outputs):
             message = _as_message(item)
             reason = message.finish_reason
             finish = reason if isinstance(reason, str) and reason else None
             for converted in self._convert_output(message):
-                made.append(Output(converted, choice, finish, failed or finish in _CUT))
+                made.append(Output(converted, choice, finish, failed or finish in cut))
         if joined and len(made) > 1:
             # The pieces say "stop" each; the last reason that says more is the answer's.
             reasons = [output.finish_reason for output in made if output.finish_reason]
-            finish = next((reason for reason in reasons if reason in _CUT), reasons[-1] if reasons else None)
+            finish = next((reason for reason in reasons if reason in cut), reasons[-1] if reasons else None)
             message = self._join(tuple(output.message for output in made))
             return (Output(message, 0, finish, any(output.partial for output in made)),)
         return tuple(made)

@@ -40,6 +40,7 @@ _PREVIOUS: Final = "gen_ai.request.previous_response.id"
 _COMPACTED: Final = "gen_ai.conversation.compacted"
 _ERROR: Final = "error.type"
 _API_TYPE: Final = "openai.api.type"
+_STREAM: Final = "gen_ai.request.stream"
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -57,6 +58,7 @@ class Facts:
     compacted: bool
     joined: bool
     failed: bool
+    streamed: bool
     started_at: float | None
     context: Context
 
@@ -95,6 +97,11 @@ def facts_of(span: Span | None) -> Facts:
         compacted=bool(getattr(data, "conversation_compacted", None) or attributes.get(_COMPACTED)),
         joined=extra.get(_API_TYPE, attributes.get(_API_TYPE)) == "responses" or operation == "interactions.create",
         failed=failed,
+        streamed=bool(
+            getattr(data, "request_stream", None)
+            or getattr(invocation, "_request_stream", None)
+            or attributes.get(_STREAM, invocation is None)
+        ),
         started_at=_started_at(span, invocation),
         context=context,
     )

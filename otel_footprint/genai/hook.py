@@ -144,7 +144,12 @@ class _Reader:
             return
         now = time.time()
         ref = _ref(span)
-        answers = self._converter.outputs(outputs, joined=facts.joined or fetched, failed=facts.failed and not fetched)
+        answers = self._converter.outputs(
+            outputs,
+            joined=facts.joined or fetched,
+            failed=facts.failed and not fetched,
+            streamed=facts.streamed,
+        )
         if not fetched and self._is_a_second_view(facts, ref, answers):
             return
         if outputs and facts.response_id is not None:

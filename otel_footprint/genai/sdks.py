@@ -130,7 +130,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk(
         name="langchain",
         distribution="langchain-core",
-        module="langchain_core.callbacks",
+        module="langchain_core.language_models.chat_models",  # by then all that the instrumentation wraps is loaded
         instrumentation="opentelemetry-instrumentation-genai-langchain",
         instrumentor="opentelemetry.instrumentation.genai.langchain:LangChainInstrumentor",
         methods=("langchain_core.callbacks:BaseCallbackManager.__init__",),
