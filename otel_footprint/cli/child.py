@@ -45,7 +45,7 @@ def start() -> None:
             providers = _record(OutFile(Path(out), Path(os.environ[FOLDER]), below_python=_is_below(above)))
         else:
             providers = _export()
-        _instrument(configured=out is not None)
+        instrument_all(configured=out is not None)
         _flush_on_sigterm(providers)
 
 
@@ -206,7 +206,7 @@ def _export() -> tuple[Any, ...]:
     return trace.get_tracer_provider(), metrics.get_meter_provider(), _logs.get_logger_provider()
 
 
-def _instrument(*, configured: bool) -> None:
+def instrument_all(*, configured: bool) -> None:
     """What ``opentelemetry-instrument`` does, without a configurator where the providers are set already.
 
     The official instrumentations that our instrumentor turns on are left to it: it accepts newer SDKs than their own

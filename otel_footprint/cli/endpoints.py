@@ -1,0 +1,119 @@
+"""Where the standard variables send telemetry, and whether somebody answers there.
+
+Rules
+-----
+- Only OTLP endpoints can be asked; any other exporter is named and left alone.
+- OTLP over HTTP gets an empty export request, as an exporter sends it, with the configured headers; over gRPC the port is
+  opened and closed. Two seconds at most, and nothing of the application is sent.
+- Credentials never show: user names, passwords, queries and headers are left out of every text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+SIGNALS: Final = ("traces", "metrics", "logs")
+_TIMEOUT_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One signal's way out. ``answers`` is None where nobody was asked; ``detail`` says why or what came back."""
+
+    signal: str
+    exporter: str
+    endpoint: str | None
+    answers: bool | None
+    detail: str
+
+
+def exports(environ: Mapping[str, str]) -> list[Export]:
+    """The three signals, as ``otel-footprint run`` and ``opentelemetry-instrument`` would export them."""
+    return [_export(signal, environ) for signal in SIGNALS]
+
+
+def _export(signal: str, environ: Mapping[str, str]) -> Export:
+    name = f"OTEL_{signal.upper()}_EXPORTER"
+    exporter = environ.get(name, "").strip()
+    endpoint = _setting(environ, signal, "ENDPOINT")
+    if not exporter and endpoint is None:
+        return Export(signal, "none", None, None, "no export setting; otel-footprint run writes a file")
+    if exporter.lower() == "none":
+        return Export(signal, "none", None, None, f"{name}=none")
+    if exporter and not exporter.startswith("otlp"):
+        return Export(signal, exporter, None, None, "not an OTLP endpoint; not asked")
+    protocol = "grpc" if exporter.endswith("_grpc") else "http/protobuf" if exporter.endswith("_http") else None
+    protocol = protocol or _setting(environ, signal, "PROTOCOL") or "grpc"
+    if protocol not in ("grpc", "http/protobuf", "http/json"):
+        return Export(
+            signal, "otlp", None, False, f"the protocol {protocol!r} is none of grpc, http/protobuf, http/json"
+        )
+    if protocol == "grpc":
+        return _ask_grpc(signal, endpoint or "http://localhost:4317")
+    return _ask_http(signal, protocol, _http_url(signal, environ), _headers(environ, signal))
+
+
+def _setting(environ: Mapping[str, str], signal: str, what: str) -> str | None:
+    for name in (f"OTEL_EXPORTER_OTLP_{signal.upper()}_{what}", f"OTEL_EXPORTER_OTLP_{what}"):
+        value = environ.get(name, "").strip()
+        if value:
+            return value
+    return None
+
+
+def _http_url(signal: str, environ: Mapping[str, str]) -> str:
+    own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", "").strip()
+    base = environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip() or "http://localhost:4318"
+    return own or f"{base.rstrip('/')}/v1/{signal}"
+
+
+def _headers(environ: Mapping[str, str], signal: str) -> dict[str, str]:
+    pairs = (item.partition("=") for item in (_setting(environ, signal, "HEADERS") or "").split(","))
+    return {unquote(key.strip()).lower(): unquote(value.strip()) for key, equals, value in pairs if equals}
+
+
+def _ask_grpc(signal: str, endpoint: str) -> Export:
+    split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
+    shown = shown_endpoint(endpoint)
+    try:
+        port = split.port or (443 if split.scheme == "https" else 4317)
+        with socket.create_connection((split.hostname or "localhost", port), timeout=_TIMEOUT_SECONDS):
+            return Export(signal, "otlp (grpc)", shown, True, "the port is open")
+    except (OSError, ValueError) as error:
+        return Export(signal, "otlp (grpc)", shown, False, _reason(error))
+
+
+def _ask_http(signal: str, protocol: str, url: str, headers: Mapping[str, str]) -> Export:
+    import httpx
+
+    exporter, shown = f"otlp ({protocol})", shown_endpoint(url)
+    json = protocol == "http/json"
+    sent = {**headers, "content-type": "application/json" if json else "application/x-protobuf"}
+    try:
+        response = httpx.post(url, headers=sent, content=b"{}" if json else b"", timeout=_TIMEOUT_SECONDS)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return Export(signal, exporter, shown, False, _reason(error))
+    if response.is_success:
+        return Export(signal, exporter, shown, True, f"it accepts (HTTP {response.status_code})")
+    hint = {401: ": not authorised", 403: ": not allowed", 404: ": nothing at this path"}.get(response.status_code, "")
+    return Export(signal, exporter, shown, False, f"it refuses with HTTP {response.status_code}{hint}")
+
+
+def shown_endpoint(endpoint: str) -> str:
+    """The endpoint without user, password, query and fragment."""
+    split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
+    host = split.netloc.rpartition("@")[2]
+    return f"{split.scheme}://{host}{split.path}" if split.scheme else f"{host}{split.path}"
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno).lower()
+    text = re.sub(r"^\[Errno -?\d+\] ", "", " ".join(str(error).split())).lower()
+    return text if text and len(text) < 120 else type(error).__name__
