@@ -221,7 +221,8 @@ def _only(value: Typed | None) -> list[Typed] | None:
 _YEAR_TAIL: Final = re.compile(
     rf"(?:[ \u00a0]{{0,2}},)?(?:[ \u00a0]{{1,6}}|(?<=,)|-|[ \u00a0]{{0,2}}\()(?:of )?({_YEAR})(?![\d:%]|[.,]\d|-\d)\)?"
 )
-_SHORT_YEAR_TAIL: Final = re.compile(r",?[ \u00a0]{0,2}(?:'|-)(\d\d)(?![\w:%]|[.,]\d)")
+_SHORT_YEAR_TAIL: Final = re.compile(r",?[ \u00a0]{0,2}'(\d\d)(?![\w:%]|[.,]\d)")
+_JOINED_YEAR_TAIL: Final = re.compile(r"-(\d\d)(?![\w:%-]|[.,]\d)")
 _ORDINAL: Final = re.compile(r"[ \u00a0]{0,2}(?:st|nd|rd|th)(?![A-Za-z\d])", re.IGNORECASE)
 _MORE: Final = re.compile(
     r"[ \u00a0]{0,3}(?P<by>-|to|through|thru|until|till|and|or|,[ ]?and|,[ ]?or|,|&|/)[ \u00a0]{0,3}(?:the )?(?P<day>\d{1,2})"
@@ -285,7 +286,7 @@ def day_first(plain: str, start: int, end: int) -> list[Typed] | None:
     if month is None or _CONTINUES.match(plain, match.end()):
         return None
     spans[-1] = (spans[-1][0], match.end(), spans[-1][2])
-    year, tail = _year_after(plain, match.end())
+    year, tail = _year_after(plain, match.end(), joined=plain[match.start("month") - 1] == "-")
     if year is None and match["th"] is None and not is_name(word):
         return None
     if plain[match.end() - 1] == "." and year is None:
@@ -317,14 +318,15 @@ def _further_days(plain: str, end: int, day: int) -> list[tuple[int, int, int]]:
     return spans
 
 
-def _year_after(plain: str, end: int) -> tuple[int | None, int]:
+def _year_after(plain: str, end: int, *, joined: bool = False) -> tuple[int | None, int]:
+    """The year behind a date; ``joined`` by hyphens (20-May-24) it may have two digits only."""
     match = _YEAR_TAIL.match(plain, end)
     if match is not None:
         stop = match.end()
         if match[0].endswith(")") and "(" not in match[0]:
             stop -= 1
         return int(match[1]), stop
-    match = _SHORT_YEAR_TAIL.match(plain, end)
+    match = (_JOINED_YEAR_TAIL if joined else _SHORT_YEAR_TAIL).match(plain, end)
     if match is not None:
         return 2000 + int(match[1]), match.end()
     return None, end

@@ -5,6 +5,7 @@ Rules
 - A leaf without a digit carries nothing (number words are looked for in longer strings only).
 - A number is read under the unit, currency or ratio its field names, and also as a bare number: the token as it stands.
 - In a field named like a moment a number may be an epoch in seconds, milliseconds, microseconds or nanoseconds.
+- ``10:30`` by itself is a time of a 24 hour clock; data is not written otherwise.
 - A string that is one date-time with a blank in the middle is one; any other string is prose and scanned as such.
 """
 
@@ -22,7 +23,7 @@ from otel_footprint.core.evidence.typed.fields import NO_FIELD, Field, field_of
 from otel_footprint.core.evidence.typed.phones import phone_keys
 from otel_footprint.core.evidence.typed.precision import offers_of, wants_of
 from otel_footprint.core.evidence.typed.scan import find
-from otel_footprint.core.evidence.typed.times import epoch, instant, time_keys
+from otel_footprint.core.evidence.typed.times import clock, epoch, instant, time_keys
 from otel_footprint.core.evidence.typed.units import TIME_BASES, Reading
 from otel_footprint.core.evidence.typed.value import Kind, Typed
 from otel_footprint.core.evidence.typed.zones import offsets
@@ -34,6 +35,7 @@ _MOMENT: Final = re.compile(
     r"(\d{4})[-/](\d\d)[-/](\d\d)[ ](\d\d):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?[ ]?(Z|UTC|GMT|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
+_TWO_DIGIT_HOUR: Final = re.compile(r"\d\d:\d\d", re.ASCII)
 _SPAN: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _EPOCHS: Final = ((10**8, 10**10, 1), (10**11, 10**13, 10**3), (10**14, 10**16, 10**6), (10**17, 10**19, 10**9))
 _PERCENT: Final = (Reading("%", Decimal(1)),)
@@ -146,7 +148,10 @@ def _of_string(field: Field, value: str) -> tuple[Typed, ...]:
                 if match[7] is not None:
                     zone = (0,) if match[7] in ("Z", "UTC", "GMT") else offsets(match[7])
                 return _placed((instant(text, 0, year, month, day, hour * 60 + minute, second, zone),), value)
-    found = find(value)
+    if _TWO_DIGIT_HOUR.fullmatch(text) is not None:
+        found = _placed(tuple(clock(text, 0, 2, day_clock=True) or ()), value)
+    else:
+        found = find(value)
     if field.zone is not None:
         found = tuple(_zoned(each, field.zone) if each.kind == "time" else each for each in found)
     if field.duration and len(found) == 1 and found[0].kind == "time":

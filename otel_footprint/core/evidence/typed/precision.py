@@ -8,7 +8,7 @@ Rules
 - A number with a unit meets a carried number without one only where that has three digits, or where its field names the
   kind of thing ("weight", "duration"): a small number stands everywhere. A carried number with another unit it never meets.
 - Money without decimals stands for itself: whole amounts are prices, not roundings, unless a word says so ("about").
-- After such a word trailing zeros count as rounded away, at most a tenth of the number; "over" and "under" look one way.
+- After such a word trailing zeros count as rounded away, at most to a twentieth of the number; "over" and "under" look one way.
 - The sign is not compared (refunds, discounts and decreases lose theirs in prose), except of temperatures.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
-from otel_footprint.core.evidence.typed.units import Reading
+from otel_footprint.core.evidence.typed.units import OTHER_WAY, Reading
 from otel_footprint.core.evidence.typed.value import Interval, Offer
 
 Hedge: TypeAlias = Literal["about", "over", "under"]
@@ -29,7 +29,7 @@ AS_WRITTEN: Final = "as written"
 """Unit under which a number with a unit of its own meets one that is stated bare."""
 
 _HALF: Final = Decimal("0.5")
-_TENTH: Final = Decimal("0.1")
+_TWENTIETH: Final = Decimal("0.05")
 _ONE: Final = Decimal(1)
 
 
@@ -44,9 +44,8 @@ def spread(number: Decimal, step: Decimal, hedge: Hedge | None) -> tuple[Decimal
         half = step * _HALF
         return number - half, number + half
     rounded = step
-    while number and rounded * 10 <= number * _TENTH and number % (rounded * 10) == 0:
+    while number and rounded * 10 <= number * _TWENTIETH and number % (rounded * 10) == 0:
         rounded *= 10
-    rounded = max(step * _HALF, min(rounded, number * _TENTH))
     if hedge == "over":
         return number, number + rounded
     if hedge == "under":
@@ -86,7 +85,7 @@ def wants_of(
             wants.append(Interval(base, (least + shift) * factor, (most + shift) * factor))
             continue
         wants.append(Interval(base, least * factor, most * factor))
-        if not money:
+        if not money and base[-1] != OTHER_WAY:
             wants.append(Interval("?" + base, least, most))
         if base == "%":
             wants.append(Interval(FRACTION, least, most))

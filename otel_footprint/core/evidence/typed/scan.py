@@ -24,7 +24,7 @@ from otel_footprint.core.evidence.typed.number_words import worded_numbers
 from otel_footprint.core.evidence.typed.numerals import Numeral
 from otel_footprint.core.evidence.typed.phones import phone
 from otel_footprint.core.evidence.typed.plain import plain as plain_of
-from otel_footprint.core.evidence.typed.times import clock, iso_instant
+from otel_footprint.core.evidence.typed.times import DAY_CLOCK, clock, iso_instant
 from otel_footprint.core.evidence.typed.value import Typed
 
 _DIGITS: Final = re.compile(r"\d+", re.ASCII)
@@ -38,12 +38,13 @@ def find(text: str) -> tuple[Typed, ...]:
     """The typed values of ``text``, non-overlapping, in order of their start. Linear in the length of the text."""
     plain = plain_of(text)
     found: list[Typed] = []
+    day_clock = ":" in plain and DAY_CLOCK.search(plain) is not None
     done = 0
     for run in _DIGITS.finditer(plain):
         start, end = run.span()
         if start < done:
             continue
-        values, done = _at(plain, start, end, done)
+        values, done = _at(plain, start, end, done, day_clock)
         found += values
     if text is not plain:
         found = [value if value.text == text[value.start : value.end] else _retold(value, text) for value in found]
@@ -55,9 +56,9 @@ def _retold(value: Typed, text: str) -> Typed:
     return replace(value, text=text[value.start : value.end], parts=parts)
 
 
-def _at(plain: str, start: int, end: int, done: int) -> tuple[list[Typed], int]:
+def _at(plain: str, start: int, end: int, done: int, day_clock: bool) -> tuple[list[Typed], int]:
     """The values at one run of digits, none beginning before ``done``, and where reading goes on."""
-    values = _read(plain, start, end, done)
+    values = _read(plain, start, end, done, day_clock)
     if values is None:
         return [], _past(plain, end)
     if not values:
@@ -67,7 +68,7 @@ def _at(plain: str, start: int, end: int, done: int) -> tuple[list[Typed], int]:
     return values, max(end, values[-1].end)
 
 
-def _read(plain: str, start: int, end: int, done: int) -> list[Typed] | None:
+def _read(plain: str, start: int, end: int, done: int, day_clock: bool) -> list[Typed] | None:
     """The values at a run of digits; None where the token they belong to is to be passed over."""
     previous = plain[start - 1] if start else ""
     following = plain[end : end + 1]
@@ -91,7 +92,7 @@ def _read(plain: str, start: int, end: int, done: int) -> list[Typed] | None:
             if values:
                 return values
         if length <= 2 and previous != ":":
-            values = clock(plain, start, end)
+            values = clock(plain, start, end, day_clock=day_clock)
             if values:
                 return values
             values = day_first(plain, start, end)

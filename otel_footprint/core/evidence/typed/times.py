@@ -3,8 +3,8 @@
 Rules
 -----
 - A time asks for its minute, or for its second where one is stated; ``07:00`` carries ``07:00:00``, not ``07:00:30``.
-- Without am/pm and without a leading zero, an hour up to 12 is read both ways. A leading zero or an hour past 12 is a
-  24 hour clock.
+- Without am/pm and without a leading zero, an hour up to 12 is read both ways, unless a leading zero or an hour past 12
+  in the same text shows that its times are those of a 24 hour clock.
 - Where both sides state a zone, both are converted to UTC. Where one side states none, the zone is ignored.
 - ``+1`` and "next day" behind a time belong to it and may be missing on either side; ``+2`` and more may not.
 - A date-time with its ``T`` is one value whose parts are its date and its time; in prose date and time are two values.
@@ -114,8 +114,12 @@ _ISO: Final = re.compile(
 )
 
 
-def clock(plain: str, start: int, end: int) -> list[Typed] | None:
-    """A time of day at ``start``, where the run of digits ends at ``end``."""
+DAY_CLOCK: Final = re.compile(r"(?<![\d:.])(?:0\d|1[3-9]|2[0-3]):[0-5]\d(?![\d]|[ \u00a0]{0,3}[AaPp]\.?[Mm])")
+"""A time that only a 24 hour clock shows: then all times of the text are read on one."""
+
+
+def clock(plain: str, start: int, end: int, *, day_clock: bool = False) -> list[Typed] | None:
+    """A time of day at ``start``, where the run of digits ends at ``end``; ``day_clock`` says that hours go to 23."""
     if end - start > 2:
         return None
     following = plain[end : end + 1]
@@ -123,23 +127,30 @@ def clock(plain: str, start: int, end: int) -> list[Typed] | None:
         match = _CLOCK.match(plain, start)
         if match is None:
             return None
-        return _time(plain, start, match.end(), match[1], int(match[2]), match[3], match[4])
+        return _time(plain, start, match.end(), match[1], int(match[2]), match[3], match[4], day_clock)
     match = _HOUR.match(plain, start)
     if match is not None:
-        return _time(plain, start, match.end(), match[1], 0, None, match[2])
+        return _time(plain, start, match.end(), match[1], 0, None, match[2], day_clock)
     if following == ".":
         match = _DOTTED.match(plain, start)
         if match is not None:
-            return _time(plain, start, match.end(), match[1], int(match[2]), None, match[3])
+            return _time(plain, start, match.end(), match[1], int(match[2]), None, match[3], day_clock)
     if following in ("-", " ", "\u00a0", "t"):
         match = _HOURS.match(plain, start)  # the first hour of "7-9 AM"
         if match is not None:
-            return _time(plain, start, end, match[1], 0, None, None)
+            return _time(plain, start, end, match[1], 0, None, None, False)
     return None
 
 
 def _time(
-    plain: str, start: int, end: int, hour_text: str, minute: int, second_text: str | None, half: str | None
+    plain: str,
+    start: int,
+    end: int,
+    hour_text: str,
+    minute: int,
+    second_text: str | None,
+    half: str | None,
+    day_clock: bool,
 ) -> list[Typed] | None:
     hour = int(hour_text)
     if half is not None and half in "Aa" and hour > 12:
@@ -148,7 +159,7 @@ def _time(
         return None
     if half is not None and hour <= 12:
         hours = [hour % 12 + (12 if half in "Pp" else 0)]
-    elif half is None and 1 <= hour <= 12 and hour_text[0] != "0" and second_text is None:
+    elif half is None and 1 <= hour <= 12 and hour_text[0] != "0" and second_text is None and not day_clock:
         hours = [hour, (hour + 12) % 24]
     else:
         hours = [hour % 24]

@@ -109,7 +109,7 @@ _ROWS: Final[tuple[tuple[str, tuple[str | int, ...], str], ...]] = (
     ("l", ("3.785411784", "4.54609"), "gal gallon gallons"),
     ("l", ("0.946352946",), "qt quart quarts"),
     ("l", ("0.473176473", "0.56826125"), "pt pint pints"),
-    ("l", ("0.2365882365", "0.24", "0.25"), "cup cups"),
+    ("l", ("0.2365882365", "0.25"), "cup cups"),
     ("l", ("0.0295735295625",), "fl-oz fluid-ounce fluid-ounces floz"),
     ("l", ("0.01478676478125", "0.015"), "tbsp tablespoon tablespoons"),
     ("l", ("0.00492892159375", "0.005"), "tsp teaspoon teaspoons"),
@@ -220,11 +220,19 @@ FIRST_WORDS: Final = frozenset(
 TIME_BASES: Final = frozenset({"s", "month", "business-day"})
 
 
+OTHER_WAY: Final = "'"
+"""Behind a base: the second way of reading units that have two."""
+
+
 def _table() -> dict[str, tuple[Reading, ...]]:
     table: dict[str, list[Reading]] = {}
+    doubtful = {base for base, factors, _ in _ROWS if len(factors) > 1}
     for base, factors, spellings in _ROWS:
         for spelling in spellings.split():
-            table.setdefault(spelling, []).extend(Reading(base, Decimal(factor)) for factor in factors)
+            # Readings only meet in the same way of reading: 34 GB is no 32 GB, although 34 * 10**9 is about 32 * 1024**3.
+            ways = (*factors, *factors)[:2] if base in doubtful else factors
+            for way, factor in zip((base, base + OTHER_WAY), ways, strict=False):
+                table.setdefault(spelling, []).append(Reading(way, Decimal(factor)))
     for spelling, reading in SHIFTED.items():
         table.setdefault(spelling, []).append(reading)
     return {spelling: tuple(readings) for spelling, readings in table.items()}
