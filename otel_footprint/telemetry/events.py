@@ -215,9 +215,13 @@ def score_of(judgement: Judgement) -> float | None:
 
 def explanation(judgement: Judgement) -> str:
     """The verdict in a sentence of counts and closed words."""
+    because = f"; because of {', '.join(judgement.reasons)}" if judgement.reasons else ""
+    number = len(judgement.values)
+    if not number:
+        return f"no value to look up{because}"
+    if judgement.verdict == "not_applicable":
+        because = "; there was nothing to read"
     counts = judgement.counts
     flagged = sum(1 for value in judgement.values if value.flagged)
     statuses = ", ".join(f"{counts[status]} {status}" for status in STATUSES if status in counts)
-    sentence = f"{flagged} of {len(judgement.values)} values flagged" if judgement.values else "no value to look up"
-    because = f"; because of {', '.join(judgement.reasons)}" if judgement.reasons else ""
-    return f"{sentence}{f' ({statuses})' if statuses else ''}{because}"
+    return f"{flagged} of {number} {'value' if number == 1 else 'values'} flagged ({statuses}){because}"

@@ -30,8 +30,10 @@ from telemetry_cases import (
 from otel_footprint import boundary
 from otel_footprint.core.call import Call, CallRef
 from otel_footprint.core.decisions import Decisions
+from otel_footprint.core.evidence.verdicts import EvictedBy
 from otel_footprint.telemetry.emitter import Emission
 from otel_footprint.telemetry.limits import MAX_CHARS, MAX_EVENTS, MAX_ITEMS, MAX_LINKS, MAX_LIST_BYTES, Bounds
+from otel_footprint.telemetry.links import links_of
 from otel_footprint.telemetry.summary import Summary
 
 
@@ -69,6 +71,11 @@ def test_a_list_stays_under_its_bytes() -> None:
     kept, omitted = Bounds().items(["é" * 200] * 6)
 
     assert (len(kept), omitted) == (3, 3)
+    assert len(Bounds().items(["a" * 256] * 6)[0]) == 6  # 1,536 bytes and no more
+
+
+def test_a_list_keeps_its_leading_items_and_skips_none() -> None:
+    assert Bounds().items(["first", "é" * 256, "é" * 256, "é" * 256, "last"]) == (["first", "é" * 256, "é" * 256], 2)
 
 
 @given(st.lists(texts, max_size=30))
@@ -143,6 +150,30 @@ def test_links_of_several_values_to_one_call_are_one(pipeline: Pipeline) -> None
 
     assert span is not None
     assert [dict(link.attributes or {})["agentfootprint.link.values"] for link in span.links] == [3, 3]
+
+
+def test_a_link_of_several_values_names_the_tool_of_the_first(pipeline: Pipeline) -> None:
+    first, second = (
+        value(tool, "evicted", evicted_by=EvictedBy("evict", "application", None, tool, served=CallRef(1, 2)))
+        for tool in ("get_order", "search")
+    )
+
+    span = pipeline.emit(pipeline.emitter(), decisions(judgement(first, second, verdict="ungrounded")))
+
+    assert span is not None
+    [link] = span.links
+    assert (link.attributes or {})["agentfootprint.link.tool"] == "get_order"
+
+
+@pytest.mark.parametrize("ref", [CallRef(0, 2), CallRef(1, 0), CallRef(1 << 128, 2), CallRef(1, 1 << 64)])
+def test_a_reference_that_is_no_span_is_no_link_and_takes_no_room(pipeline: Pipeline, ref: CallRef) -> None:
+    nowhere = value("a1", "evicted", evicted_by=EvictedBy("evict", "application", None, None, dropped=ref, served=ref))
+
+    assert links_of(decisions(judgement(nowhere, verdict="ungrounded")), Bounds()) == ((), 0)
+    span = pipeline.emit(pipeline.emitter(), decisions(judgement(nowhere, verdict="ungrounded")))
+
+    assert span is not None
+    assert len(span.links) == 0
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

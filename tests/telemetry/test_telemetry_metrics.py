@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +20,7 @@ from telemetry_cases import EVICTION, RICH, Pipeline, decisions, judgement, valu
 from otel_footprint.core.call import Call
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
 from otel_footprint.telemetry.emitter import Emission
-from otel_footprint.telemetry.instruments import OTHER, Names
+from otel_footprint.telemetry.instruments import BORN_AT_ZERO, OTHER, Names
 
 UNGROUNDED = decisions(judgement(value(status="unsupported"), verdict="ungrounded"))
 LABELS = {"model": "gpt-x", "agent": "support", "posture": "assist"}
@@ -160,6 +164,63 @@ def test_names_are_bounded(pipeline: Pipeline) -> None:
     counted = sum(pipeline.points("agentfootprint.answers").values())
     assert counted == 130
     assert len(pipeline.points("agentfootprint.answers")) < 2000  # what the SDK holds for one instrument
+
+
+def test_many_pairs_of_model_and_agent_stay_within_what_the_sdk_holds(pipeline: Pipeline) -> None:
+    emitter = pipeline.emitter()
+    for model in range(14):
+        for agent in range(14):
+            pipeline.emit(emitter, UNGROUNDED, Call(messages=(), now=0.0, model=f"m{model}", agent=f"a{agent}"))
+
+    points = pipeline.points("agentfootprint.answers")
+    assert sum(points.values()) == 14 * 14
+    assert not any("otel.metric.overflow" in dict(series) for series in points)
+
+
+def test_a_shape_stands_at_zero_for_every_status_once_it_is_seen(pipeline: Pipeline) -> None:
+    pipeline.emit(pipeline.emitter(), decisions(judgement(value(shape="sku"))))
+
+    points = pipeline.points("agentfootprint.evidence.values")
+    found = {dict(series)["status"]: number for series, number in points.items() if ("shape", "sku") in series}
+    assert found == {status: int(status == "read") for status in STATUSES}
+
+
+GLOBAL_PROVIDERS_SET_LATE = """
+from opentelemetry import _logs, context, metrics
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from telemetry_cases import CALL, decisions, judgement, value
+from otel_footprint.telemetry.emitter import Emission, Emitter
+
+emitter = Emitter()
+reader, exporter, loggers = InMemoryMetricReader(), InMemoryLogRecordExporter(), LoggerProvider()
+loggers.add_log_record_processor(SimpleLogRecordProcessor(exporter))
+metrics.set_meter_provider(MeterProvider([reader]))
+_logs.set_logger_provider(loggers)
+answer = decisions(judgement(value()))
+emitter.emit(Emission(decisions=answer, span=None, context=context.Context(), call=CALL))
+[resource] = reader.get_metrics_data().resource_metrics
+points = [p for s in resource.scope_metrics for m in s.metrics if m.name == "agentfootprint.answers" for p in m.data.data_points]
+print(sum(p.value for p in points), sum("model" not in p.attributes for p in points), len(exporter.get_finished_logs()))
+"""
+
+
+def test_providers_that_are_set_late_get_everything_and_the_zeros_too() -> None:
+    folder = Path(__file__).parent
+    path = os.pathsep.join([str(folder), str(folder.parents[1])])
+
+    done = subprocess.run(
+        [sys.executable, "-c", GLOBAL_PROVIDERS_SET_LATE],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert done.stdout.split() == ["1", str(len(BORN_AT_ZERO)), "1"], done.stderr
 
 
 @given(st.lists(st.text(max_size=3), max_size=300))

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from telemetry_cases import CALL, OVERFULL, RICH, Pipeline, decisions, event_facts, judgement, link_facts, value, window
+from dataclasses import replace
+
+import pytest
+from telemetry_cases import (
+    CALL,
+    EVICTION,
+    OVERFULL,
+    RICH,
+    Pipeline,
+    decisions,
+    event_facts,
+    judgement,
+    link_facts,
+    value,
+    window,
+)
 
 from otel_footprint.core.call import Call, ProviderEdit
+from otel_footprint.core.evidence.verdicts import Judgement
 from otel_footprint.telemetry.summary import Summary
 
 HASH_KEY = b"a key for tests only"
@@ -190,6 +206,16 @@ def test_a_rich_call_is_exported_whole(pipeline: Pipeline) -> None:
     ]
 
 
+def test_a_result_named_by_its_tool_call_has_no_name_of_its_own(pipeline: Pipeline) -> None:
+    evictions = (replace(EVICTION, result_ref="call_1"), replace(EVICTION, result_ref=None), EVICTION)
+
+    span = pipeline.emit(pipeline.emitter(), decisions(window=window("evict", evictions=evictions)))
+
+    assert span is not None
+    refs = [facts.get("agentfootprint.eviction.result_ref") for _, facts in event_facts(span)]
+    assert refs == [None, None, "call_1#2"]
+
+
 def test_span_events_are_in_order_of_time(pipeline: Pipeline) -> None:
     span = pipeline.emit(pipeline.emitter(), RICH)
 
@@ -244,8 +270,32 @@ def test_reasons_stand_as_a_list_and_as_a_scalar(pipeline: Pipeline) -> None:
     result = event_facts(span)[-1][1]
     assert "gen_ai.evaluation.score.value" not in result
     assert result["gen_ai.evaluation.explanation"] == (
-        "0 of 1 values flagged (1 unsupported); because of opaque_content"
+        "0 of 1 value flagged (1 unsupported); because of opaque_content"
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "score", "explanation"),
+    [
+        (judgement(verdict="no_claims"), None, "no value to look up"),
+        (judgement(value(), value("b2", "said")), 1.0, "0 of 2 values flagged (1 said, 1 read)"),
+        (
+            judgement(value(status="unsupported", flagged=False), verdict="not_applicable"),
+            None,
+            "0 of 1 value flagged (1 unsupported); there was nothing to read",
+        ),
+    ],
+)
+def test_the_result_says_what_was_found(
+    pipeline: Pipeline, answer: Judgement, score: float | None, explanation: str
+) -> None:
+    span = pipeline.emit(pipeline.emitter(), decisions(answer))
+
+    assert span is not None
+    name, facts = event_facts(span)[-1]
+    assert name == "gen_ai.evaluation.result"
+    assert facts.get("gen_ai.evaluation.score.value") == score
+    assert facts["gen_ai.evaluation.explanation"] == explanation
 
 
 def test_compacted_is_set_only_where_the_provider_folded_the_history(pipeline: Pipeline) -> None:
@@ -259,7 +309,10 @@ def test_compacted_is_set_only_where_the_provider_folded_the_history(pipeline: P
         emitter, decisions(), Call(messages=(), now=0.0, edits=(ProviderEdit("clear", "clear_tool_uses"),))
     )
 
-    for span, expected in ((by_application, None), (by_provider, True), (said_so, True), (cleared, None)):
+    cleared_seen = pipeline.emit(emitter, decisions(window=window("clear", decided_by="provider")))
+
+    expectations = ((by_application, None), (by_provider, True), (said_so, True), (cleared, None), (cleared_seen, None))
+    for span, expected in expectations:
         assert span is not None
         assert (span.attributes or {}).get("gen_ai.conversation.compacted") is expected
 
@@ -313,7 +366,7 @@ def test_an_agent_span_without_calls_says_so(pipeline: Pipeline) -> None:
     }
 
 
-def test_no_span_and_an_ended_span_are_no_error(pipeline: Pipeline) -> None:
+def test_no_span_and_an_ended_span_are_no_error(pipeline: Pipeline, caplog: pytest.LogCaptureFixture) -> None:
     emitter = pipeline.emitter()
     span = pipeline.tracers.get_tracer("test").start_span("chat")
     span.end()
@@ -323,3 +376,4 @@ def test_no_span_and_an_ended_span_are_no_error(pipeline: Pipeline) -> None:
     pipeline.emit(emitter, OVERFULL, CALL)
 
     assert dict(pipeline.spans.get_finished_spans()[0].attributes or {}) == {}
+    assert caplog.text == ""  # the SDK warns where an ended span is written on
