@@ -153,6 +153,7 @@ class Session:
             return found.thread
         self._created += 1
         thread = Thread(self, self._created, Corpus(self.evidence), question.instruction)
+        thread.first_system = question.instruction
         if found is not None:
             thread.parent = found.thread
             thread.forked_from = found.thread.number

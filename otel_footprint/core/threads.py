@@ -2,6 +2,8 @@
 
 Rules: the first that holds wins; ties go to the same trace, then the longest last call, then the newest
 -----
+(By rule 2 the thread that shares most messages goes before the one with the longest last call: real conversations have
+whole messages in common, even tool calls with their ids.)
 Candidates are the threads under the same system instruction (equal but for digits), or with the same agent name and tool
 names, both not empty; of the explicit id when there is one, else of the whole store. System text never counts as a message.
 1. CONTINUES: the call begins with the thread's whole last call and output.
@@ -215,18 +217,23 @@ class ThreadIndex:
         keys = {message.key for message in question.messages}
         budget = _CROWD * 100 + 4 * len(keys)
         best: Thread | None = None
+        best_rank: tuple[bool, int, int, int] | None = None
         for output in self._outputs.keys() & keys:
             befores = self._outputs[output]
             for thread in self._sharing(befores, keys):
-                if best is not None and question.rank(thread) <= question.rank(best):
+                if thread is best or (best_rank is not None and question.same_trace(thread) < best_rank[0]):
                     continue
                 if not question.admits(thread) and not question.admits_grown(thread):
                     continue
                 if not question.near(thread) and not _strong(thread, output):
                     continue
                 budget -= len(thread.plain)
-                if _holds_one_more(thread, output, question, keys):
-                    best = thread
+                shared = _shared(thread, output, question, keys)
+                if shared:
+                    same_trace, length, order = question.rank(thread)
+                    rank = (same_trace, shared, length, order)
+                    if best_rank is None or rank > best_rank:
+                        best, best_rank = thread, rank
                 if budget < 0:
                     return best
         return best
@@ -300,12 +307,10 @@ def _strong(thread: Thread, output: bytes) -> bool:
     return bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
 
 
-def _holds_one_more(thread: Thread, output: bytes, question: Question, keys: set[bytes]) -> bool:
-    """Whether the call holds a message of the thread's last call beside its output."""
-    twin = False
-    for message in reversed(thread.plain):
-        if message.key == output:
-            twin = True
-        elif message.key in keys:
-            return True
-    return twin and sum(1 for message in question.messages if message.key == output) > 1
+def _shared(thread: Thread, output: bytes, question: Question, keys: set[bytes]) -> int:
+    """How many messages of the thread's last call the call holds beside its output."""
+    others = sum(1 for message in thread.plain if message.key in keys and message.key != output)
+    if others:
+        return others
+    twin = any(message.key == output for message in thread.plain)
+    return int(twin and sum(1 for message in question.messages if message.key == output) > 1)
