@@ -16,76 +16,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, timedelta
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence import families as ways
 from otel_footprint.core.evidence.equations import Equation, equations
 from otel_footprint.core.evidence.families import Family
 from otel_footprint.core.evidence.normal import fold, tokens
-from otel_footprint.core.evidence.rows import Row
+from otel_footprint.core.evidence.rows import Cell, Row
 from otel_footprint.core.evidence.search import Found, Target, search
+from otel_footprint.core.evidence.shifted import shifted_dates
 from otel_footprint.core.evidence.sources import CallMade, Source
-from otel_footprint.core.evidence.stated import Operand, Stated, Unit, numeric
-from otel_footprint.core.evidence.verdicts import Derivation, Status
+from otel_footprint.core.evidence.stated import ACCOUNTED, Operand, Stated, Unit, numeric
+from otel_footprint.core.evidence.verdicts import Derivation
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.extract import Extraction
     from otel_footprint.core.evidence.judge import Finding
 
-ACCOUNTED: Final[frozenset[Status]] = frozenset({"said", "read", "respelled", "computed"})
 BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_ROW_TEXT: Final = 2_000_000
 """Characters of results whose rows are read for one answer; more makes the answer's arithmetic bounded."""
 MAX_TARGETS: Final = 60
 MAX_REMEMBERED: Final = 2_000
 
-_DAYS: Final = re.compile(
-    r"(?:\b(\d{1,3}|one|two|three|four|five|six|seven|ten)\b[\s-](?:business[\s-]|calendar[\s-])?days?\b)|(next[\s-]day|day after"
-    r"|following[\s-]day|tomorrow|overnight|\+1)|(day before|previous[\s-]day|yesterday)|(\bweek\b)",
-    re.IGNORECASE,
-)
-_WORDS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
+MAX_STATED_BEFORE: Final = 12
+MAX_TEXT_BEFORE: Final = 4_000
+MAX_NAMING_CALLS: Final = 12
+_REST: Final = re.compile(r"\b(?:remain\w*|rest|other|left|off|instead|missing|balance)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What stands around an answer: the results, the calls made, and the last words that were said to the model."""
+
+    window: Sequence[Source]
+    calls: Sequence[CallMade]
+    last_said: str
+    turn: int
 
 
 class Deriver:
-    """The derivations of one conversation; it remembers what earlier answers computed."""
+    """The derivations of one conversation; it remembers what earlier answers computed and stated."""
 
     def __init__(self) -> None:
         self._computed: dict[tuple[Unit, Decimal], Derivation] = {}
+        self._stated_before: tuple[tuple[Unit, Decimal], ...] = ()
+        self._text_before = ""
 
     def fork(self) -> Deriver:
         """A copy that goes its own way."""
         other = Deriver()
         other._computed = dict(self._computed)
+        other._stated_before = self._stated_before
+        other._text_before = self._text_before
         return other
 
-    def derive(
-        self,
-        extraction: Extraction,
-        findings: Sequence[Finding],
-        window: Sequence[Source],
-        calls: Sequence[CallMade],
-    ) -> bool:
+    def derive(self, extraction: Extraction, findings: Sequence[Finding], around: Surroundings) -> bool:
         """Give ``computed`` (or a derivation that may be chance) to what it reaches; True when the work bound was hit."""
-        targets = [finding for finding in findings if finding.status is None]
-        if not targets:
-            return False
-        _shifted_dates(extraction.text, targets, findings)
-        numbers = [finding for finding in targets if finding.status is None and numeric(finding.candidate) is not None]
-        if not numbers:
-            return False
-        for finding in numbers:
-            self._recall(finding)
-        attempt = _Attempt(extraction, findings, window, calls)
-        attempt.run(numbers[:MAX_TARGETS])
-        for finding in numbers:
-            if finding.status == "computed" and finding.derivation is not None:
-                read = numeric(finding.candidate)
-                if read is not None and len(self._computed) < MAX_REMEMBERED:
-                    self._computed.setdefault((read[1], read[0]), finding.derivation)
-        return attempt.bounded and any(finding.status is None for finding in numbers)
+        numbers: list[Finding] = []
+        bounded = False
+        if any(finding.status is None for finding in findings):
+            shifted_dates(extraction.text, findings, around.window)
+            numbers = [
+                finding for finding in findings if finding.status is None and numeric(finding.candidate) is not None
+            ]
+        if numbers:
+            for finding in numbers:
+                self._recall(finding)
+            attempt = _Attempt(extraction, findings, around, self._stated_before, self._text_before)
+            attempt.run(numbers[:MAX_TARGETS])
+            bounded = attempt.bounded and any(finding.status is None for finding in numbers)
+        self._remember(extraction.text, findings)
+        return bounded
 
     def _recall(self, finding: Finding) -> None:
         read = numeric(finding.candidate)
@@ -93,21 +98,38 @@ class Deriver:
         if known is not None:
             finding.status, finding.derivation = "computed", known
 
+    def _remember(self, text: str, findings: Sequence[Finding]) -> None:
+        stated: list[tuple[Unit, Decimal]] = []
+        for finding in findings:
+            read = numeric(finding.candidate)
+            if read is None or finding.status not in ACCOUNTED:
+                continue
+            number, unit, _ = read
+            stated.append((unit, number))
+            if finding.status == "computed" and finding.derivation is not None and len(self._computed) < MAX_REMEMBERED:
+                self._computed.setdefault((unit, number), finding.derivation)
+        if stated:
+            self._stated_before = tuple(stated[-MAX_STATED_BEFORE:])
+        self._text_before = text[:MAX_TEXT_BEFORE]
+
 
 class _Attempt:
     """One answer's chain of derivations. Rows are read only when the answer's own numbers do not do."""
 
     def __init__(
-        self, extraction: Extraction, findings: Sequence[Finding], window: Sequence[Source], calls: Sequence[CallMade]
+        self,
+        extraction: Extraction,
+        findings: Sequence[Finding],
+        around: Surroundings,
+        stated_before: tuple[tuple[Unit, Decimal], ...],
+        text_before: str,
     ) -> None:
         self.extraction = extraction
         self.stated = Stated(extraction, findings)
-        self.window = window
-        self.calls = calls
+        self.around = around
+        self.stated_before = stated_before
+        self.text_before = text_before
         self.bounded = False
-        self._rows: list[Row] | None = None
-        self._named: list[Row] | None = None
-        self._lengths: tuple[int, ...] | None = None
         self._checked = list(equations(extraction.text))
         self._wrong: set[int] = set()
 
@@ -141,7 +163,7 @@ class _Attempt:
                 finding.derivation = Derivation("equation", tuple(ways.spelled(one) for _, one in written.operands))
                 return True
             return False
-        target = Target(number, _decimals(number, unit, finding), rounds=unit in ("percent",))
+        target = Target(number, precision(number, unit, finding), rounds=unit == "percent")
         for place in [operand for operand in self.stated.operands if operand.finding is finding][:2]:
             found = search(target, self._families(place, unit, unit_name), budget)
             if found is not None:
@@ -167,16 +189,19 @@ class _Attempt:
         return True
 
     def _use(self, found: Found, target: Operand) -> None:
-        """Operands that entered a sum are worse ones for the next."""
-        if found.derivation.name.startswith("difference"):
+        """Operands that entered a sum are worse ones for the next; what a difference was taken from is a better one."""
+        inputs = found.derivation.inputs
+        if found.derivation.name == "difference":
+            for operand in self.stated.operands:
+                if operand is not target and ways.spelled(operand.number) in inputs:
+                    operand.base += 1
             return
-        used = set(found.derivation.inputs)
         for operand in self.stated.operands:
-            if operand is not target and ways.spelled(operand.number) in used:
+            if operand is not target and ways.spelled(operand.number) in inputs:
                 operand.used += 1
 
     def _families(self, place: Operand, unit: Unit, unit_name: str | None) -> list[Family]:
-        text_at = place.start
+        at = place.start
         near = [
             operand
             for operand in self.stated.operands
@@ -184,91 +209,141 @@ class _Attempt:
             and operand.finding.status in ACCOUNTED
             and _compatible(operand, unit, unit_name)
         ]
-        ranked = ways.nearest(near, text_at)
         if unit == "percent":
-            others = [
-                operand
-                for operand in self.stated.operands
-                if operand.unit in ("money", "number") and operand.finding.status in ACCOUNTED
-            ]
-            values = [operand.number for operand in ways.nearest(others, text_at)][:8]
-            hundred = Decimal(100)
-            return [
-                Family(
-                    "complement", 1, lambda: ((hundred - one.number, (ways.spelled(one.number),)) for one in ranked)
-                ),
-                Family("percentage", 1, lambda: ways.shares(values)),
-                Family("sum", 2, lambda: ways.runs(near, text_at)),
-                Family("difference", 2, lambda: ways.pairs(ranked)),
-            ]
-        counts = self._counts(text_at)
-        found = [
-            Family("sum", 1, lambda: ways.runs(near, text_at)),
-            Family("sum", 1, lambda: ways.groups(near, place)),
-            Family("sum", 1.5, lambda: ways.item_ends(near, place)),
-            Family("difference", 1, lambda: ways.pairs(ranked)),
-            Family("count times value", 2, lambda: ways.counted(ranked, counts)),
-            Family("count times sum", 6, lambda: ways.sums_with_counts(ranked, counts)),
-            Family("sum and difference", 8, lambda: ways.twice(ranked)),
-        ]
-        if unit == "duration":
-            found.append(Family("duration", 1, lambda: ways.clock_spans(self.named)))
-            found.append(Family("duration", 3, lambda: ways.clock_spans(self.rows)))
-            return found
+            return self._percent_families(place, near)
         if unit == "quantity":
-            return found
+            return [Family("sum", 1, lambda: ways.groups(near, place))]
+        if unit == "duration":
+            return [
+                Family("sum", 1, lambda: ways.groups(near, place)),
+                Family("duration", 1, lambda: ways.clock_spans(self.named)),
+                Family("duration", 4, lambda: ways.clock_spans(self.rows)),
+            ]
+        ranked = ways.nearest(near, at)
+        counts = self._counts(at)
         money = unit == "money"
-        found += [
+        here = [number for kind, number in self.stated_before if kind == unit or not money]
+        found = [
+            Family("sum", 1, lambda: ways.runs(near, at)),
+            Family("sum", 1, lambda: ways.groups(near, place)),
+            Family("sum or difference of items", 1, lambda: ways.item_ends(near, place)),
+            Family("difference", 1, lambda: ways.neighbour_differences(near, place)),
+            Family("difference of variants", 1, lambda: ways.kin_differences(ranked, self.by_number, self.rows)),
+            Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=money)),
+            Family("column sum", 1, lambda: ways.named_columns(self._named_beside(place), money=money)),
+            Family("count times value", 1, lambda: ways.counted(ranked, counts)),
+            Family("difference", 2, lambda: ways.pairs(ranked)),
+            Family("sum of group", 2, lambda: ways.tagged_sums(self.rows, self.words, money=money)),
             Family("column sum", 2, lambda: ways.named_columns(self.named, money=money)),
+            Family("count times sum", 2, lambda: ways.runs_counted(near, at, counts)),
+            Family("count times column sum", 3, lambda: ways.columns_counted(self.owned, counts, money=money)),
             Family("difference of rows", 4, lambda: ways.named_pairs(self.named, money=money)),
-            Family("column sum", 5, lambda: ways.whole_columns(self.rows, money=money)),
-            Family("count times field", 8, lambda: ways.cells_with_counts(self.named, counts, money=money)),
+            Family("difference", 4, lambda: ways.with_others(ranked, here[::-1])),
+            Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=money)),
+            Family("sum and difference", 8, lambda: ways.twice(ranked)),
             Family("sum of rows", 10, lambda: ways.named_triples(self.named, money=money)),
         ]
         if not money:
             found.append(Family("count of rows", 2, lambda: ways.row_lengths(self.rows)))
         return found
 
+    def _percent_families(self, place: Operand, near: Sequence[Operand]) -> list[Family]:
+        narrow = place.places[:1]
+        amounts = [
+            operand.number
+            for operand in self.stated.operands
+            if operand.unit in ("money", "number")
+            and operand.finding.status in ACCOUNTED
+            and operand.places[:1] == narrow
+        ]
+        found = [
+            Family("percentage", 1, lambda: ways.shares(amounts[:6])),
+            Family("sum", 1, lambda: ways.groups(near, place)),
+        ]
+        if _REST.search(self.extraction.text[max(0, place.start - 60) : place.end + 40]):
+            hundred = Decimal(100)
+            found.append(
+                Family("complement", 1, lambda: ((hundred - one.number, (ways.spelled(one.number),)) for one in near))
+            )
+        return found
+
     def _counts(self, at: int) -> tuple[int, ...]:
         near = sorted(self.stated.counts, key=lambda count: abs(count[0] - at))
-        ordered = dict.fromkeys(count for _, count in near)
+        ordered = dict.fromkeys(count for _, count in near if count > 1)
         ordered.update(dict.fromkeys(self.lengths))
-        ordered.pop(1, None)
         return tuple(ordered)[:5]
 
-    @property
+    @cached_property
     def lengths(self) -> tuple[int, ...]:
         """Lengths of the lists in named rows (passengers of a reservation)."""
-        if self._lengths is None:
-            self._lengths = tuple(
-                dict.fromkeys(length for row in self.named for length in row.lists.values() if 1 < length <= 12)
-            )
-        return self._lengths
+        return tuple(dict.fromkeys(length for row in self.named for length in row.lists.values() if 1 < length <= 12))
 
-    @property
+    @cached_property
     def rows(self) -> list[Row]:
         """All rows of the window, newest result first."""
-        if self._rows is None:
-            self._rows = []
-            room = MAX_ROW_TEXT
-            for source in reversed(self.window):
-                room -= len(source.carried.text)
-                if room < 0:
-                    self.bounded = True
-                    break
-                self._rows += source.carried.rows
-        return self._rows
+        found: list[Row] = []
+        room = MAX_ROW_TEXT
+        for source in reversed(self.around.window):
+            room -= len(source.carried.text)
+            if room < 0:
+                self.bounded = True
+                break
+            found += source.carried.rows
+        return found
 
-    @property
+    @cached_property
+    def by_number(self) -> dict[Decimal, list[tuple[Row, Cell]]]:
+        """The rows that carry an amount."""
+        found: dict[Decimal, list[tuple[Row, Cell]]] = {}
+        for row in self.rows:
+            for cell in row.cells:
+                if cell.money:
+                    found.setdefault(cell.number, []).append((row, cell))
+        return found
+
+    @cached_property
+    def naming(self) -> str:
+        """The text that names rows: the answer, this turn's calls, the last words said, the answer before."""
+        calls = [call for call in self.around.calls[-MAX_NAMING_CALLS:] if call.turn == self.around.turn]
+        texts = [
+            self.extraction.text,
+            *(call.carried.text for call in calls),
+            self.around.last_said[-2_000:],
+            self.text_before,
+        ]
+        return fold("\n".join(texts))
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the naming text, and its joined words taken apart."""
+        found: set[str] = set()
+        for token in tokens(self.naming):
+            found.add(token.form)
+            if "_" in token.form:
+                pieces = token.form.split("_")
+                found.update(pieces)
+                found.update("_".join(pieces[start : start + 2]).rstrip("s") for start in range(len(pieces) - 1))
+        return found
+
+    @cached_property
     def named(self) -> list[Row]:
-        """The rows that the answer, or the last call's arguments, name."""
-        if self._named is None:
-            naming = fold(self.extraction.text)
-            if self.calls:
-                naming += "\n" + self.calls[-1].carried.haystack.folded
-            words = {token.form for token in tokens(naming)}
-            self._named = [row for row in self.rows if any(_is_named(name, words, naming) for name in row.names)]
-        return self._named
+        """The rows that the naming text names."""
+        return [row for row in self.rows if any(_is_named(name, self.words, self.naming) for name in row.names)]
+
+    @cached_property
+    def owned(self) -> list[Row]:
+        """The rows inside named rows."""
+        named = {id(row) for row in self.named}
+        return [row for row in self.rows if row.owner is not None and id(row.owner) in named]
+
+    def _named_beside(self, place: Operand) -> list[Row]:
+        """The rows named in the target's own line."""
+        text = self.extraction.text
+        start = text.rfind("\n", 0, place.start) + 1
+        end = text.find("\n", place.end)
+        line = fold(text[start : end if end >= 0 else len(text)][:600])
+        words = {token.form for token in tokens(line)}
+        return [row for row in self.named if any(_is_named(name, words, line) for name in row.names)]
 
 
 def _is_named(name: str, words: set[str], naming: str) -> bool:
@@ -284,63 +359,13 @@ def _compatible(operand: Operand, unit: Unit, unit_name: str | None) -> bool:
     return operand.unit == unit
 
 
-def _decimals(number: Decimal, unit: Unit, finding: Finding) -> int:
+def precision(number: Decimal, unit: Unit, finding: Finding) -> int:
+    """The decimal places a value was stated with; negative where a k or M scales them away."""
     value = finding.candidate.value
-    if unit == "duration":
-        return -1 if number % 60 == 0 else 0
-    if value is not None and value.decimals is not None and value.decimals < 0 and unit != "quantity":
+    if value is not None and value.decimals is not None and (value.decimals < 0 or unit in ("duration", "quantity")):
         return value.decimals
     exponent = number.as_tuple().exponent
     decimals = -exponent if isinstance(exponent, int) else 0
     if unit == "money" and 0 < decimals < 2:
         return 2
     return max(decimals, 0)
-
-
-def _shifted_dates(text: str, targets: Sequence[Finding], findings: Sequence[Finding]) -> None:
-    """A date that is an accounted date plus or minus a number of days that the text states."""
-    wanted = [(finding, _calendar(finding)) for finding in targets if finding.candidate.shape in ("date", "datetime")]
-    if not any(day for _, day in wanted):
-        return
-    shifts = _shifts(text)
-    if not shifts:
-        return
-    known = [day for finding in findings if finding.status in ACCOUNTED and (day := _calendar(finding)) is not None]
-    for finding, day in wanted:
-        if day is None:
-            continue
-        for start in known:
-            for shift in shifts:
-                if start + timedelta(days=shift) == day:
-                    finding.status = "computed"
-                    finding.derivation = Derivation("date plus days", (start.isoformat(), str(shift)))
-
-
-def _shifts(text: str) -> tuple[int, ...]:
-    found: dict[int, None] = {}
-    for match in _DAYS.finditer(text):
-        count, after, before, week = match.groups()
-        if count:
-            days = _WORDS.get(count.lower()) or int(count)
-            found |= {days: None, -days: None}
-        elif after:
-            found[1] = None
-        elif before:
-            found[-1] = None
-        elif week:
-            found |= {7: None, -7: None}
-    return tuple(found)[:12]
-
-
-def _calendar(finding: Finding) -> date | None:
-    value = finding.candidate.value
-    if value is None:
-        return None
-    for one in (value, *value.parts):
-        for key in one.asked:
-            if isinstance(key, tuple) and len(key) == 4 and key[0] == "date":
-                try:
-                    return date(key[1], key[2], key[3])
-                except ValueError:
-                    return None
-    return None

@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, islice
@@ -86,25 +86,25 @@ def groups(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
 
 
 def item_ends(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
-    """Sums of the first, and of the last, stated value of each list item of the block, or of each line."""
+    """Of the first (and of the last) stated values of the list items or lines around: their difference, their sum."""
+    own = dict(target.places)
     for kind in ("item", "line"):
         for scope in ("block", None):
             firsts: dict[object, Operand] = {}
             lasts: dict[object, Operand] = {}
-            own = dict(target.places).get(kind)
-            block = dict(target.places).get("block")
             for operand in near:
                 places = dict(operand.places)
                 place = places.get(kind)
-                if (
-                    place is None
-                    or place == own
-                    or (scope is not None and places.get(scope) not in (block, _less(block)))
-                ):
+                if place is None or place == own.get(kind):
+                    continue
+                if scope is not None and places.get(scope) not in (own.get(scope), _less(own.get(scope))):
                     continue
                 firsts.setdefault(place, operand)
                 lasts[place] = operand
             for chosen in (firsts, lasts):
+                before = [operand.number for operand in chosen.values() if operand.start < target.start]
+                if len(before) > 1:
+                    yield abs(before[-1] - before[-2]), _inputs(before[-2:])
                 if 1 < len(chosen) <= 40:
                     numbers = [operand.number for operand in chosen.values()]
                     yield sum(numbers, Decimal(0)), _inputs(numbers)
@@ -120,6 +120,22 @@ def nearest(near: Sequence[Operand], at: int) -> list[Operand]:
     seen: set[Decimal] = set()
     unique = [one for one in ranked if not (one.number in seen or seen.add(one.number))]  # type: ignore[func-returns-value]
     return unique[:MAX_NEAR]
+
+
+def neighbour_differences(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
+    """Differences with the value beside the target: first from values that earlier differences were taken from."""
+    narrow = target.places[0] if target.places else None
+    beside = [operand for operand in near if narrow in operand.places]
+    before = [operand for operand in near if operand.start < target.start]
+    firsts = [*sorted(beside, key=lambda operand: abs(operand.start - target.start))[:2], *before[-1:]]
+    bases = sorted(near, key=lambda operand: (-operand.base, abs(operand.start - target.start)))
+    seen: set[tuple[Decimal, Decimal]] = set()
+    for first in firsts:
+        for other in bases[:6]:
+            pair = (first.number, other.number)
+            if pair not in seen and first.number != other.number:
+                seen.add(pair)
+                yield abs(first.number - other.number), _inputs((max(pair), min(pair)))
 
 
 def pairs(ranked: Sequence[Operand]) -> Iterator[Result]:
@@ -140,22 +156,86 @@ def twice(ranked: Sequence[Operand]) -> Iterator[Result]:
 
 
 def counted(ranked: Sequence[Operand], counts: Sequence[int]) -> Iterator[Result]:
-    """A stated value times, or shared among, a small count that is stated or is the length of a list nearby."""
-    for operand in ranked:
-        for count in counts:
-            if count > 1:
-                yield operand.number * count, (spelled(operand.number), str(count))
+    """A stated value times a small count, nearest of both first."""
+    for distance in range(len(ranked) + len(counts) - 1):
+        for place in range(min(distance, len(ranked) - 1) + 1):
+            if distance - place < len(counts):
+                count = counts[distance - place]
+                yield ranked[place].number * count, (spelled(ranked[place].number), str(count))
 
 
-def sums_with_counts(ranked: Sequence[Operand], counts: Sequence[int]) -> Iterator[Result]:
-    """The sum of two stated values times a count (two legs for three passengers)."""
-    for first, second in combinations(ranked[:8], 2):
+def runs_counted(near: Sequence[Operand], at: int, counts: Sequence[int]) -> Iterator[Result]:
+    """The sum of the two or three values directly before a place times a small count (two legs, three passengers)."""
+    before = [operand.number for operand in near if operand.start < at]
+    for size in (2, 3):
+        if len(before) >= size:
+            chosen = before[-size:]
+            for count in counts:
+                yield sum(chosen, Decimal(0)) * count, (*_inputs(chosen), str(count))
+
+
+def columns_counted(rows: Sequence[Row], counts: Sequence[int], *, money: bool) -> Iterator[Result]:
+    """The sum of a named row's own list, times a small count."""
+    for total, inputs in owned_columns(rows, money=money):
         for count in counts:
-            if count > 1:
-                yield (
-                    (first.number + second.number) * count,
-                    (spelled(first.number), spelled(second.number), str(count)),
-                )
+            yield total * count, (*inputs, str(count))
+
+
+def owned_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
+    """The sum of one field over the list inside a named row (the flights of a reservation)."""
+    tables: dict[tuple[int, str], list[Decimal]] = {}
+    for row in rows:
+        for cell in row.cells:
+            if cell.money == money:
+                tables.setdefault((row.table, cell.field), []).append(cell.number)
+    seen: set[Decimal] = set()
+    for column in tables.values():
+        total = sum(column, Decimal(0))
+        if len(column) > 1 and total not in seen:
+            seen.add(total)
+            yield total, _inputs(column)
+
+
+def kin_differences(
+    stated: Sequence[Operand], by_number: Mapping[Decimal, Sequence[tuple[Row, Cell]]], rows: Sequence[Row]
+) -> Iterator[Result]:
+    """A stated value of a row less the same field of another row under the same name (one product, two variants' prices)."""
+    seen: set[tuple[Decimal, Decimal]] = set()
+    for operand in stated[:8]:
+        for row, cell in by_number.get(operand.number, ())[:8]:
+            kin = row.kin
+            last = cell.field.rpartition(".")[2]
+            for other in rows:
+                if other is row or kin.isdisjoint(other.names):
+                    continue
+                for theirs in other.cells:
+                    pair = (operand.number, theirs.number)
+                    if theirs.field.rpartition(".")[2] == last and theirs.number != operand.number and pair not in seen:
+                        seen.add(pair)
+                        yield abs(operand.number - theirs.number), _inputs((max(pair), min(pair)))
+
+
+def tagged_sums(rows: Sequence[Row], tags: Container[str], *, money: bool) -> Iterator[Result]:
+    """The sum of one field over the rows of a table that share a word which the answer uses (all gift cards)."""
+    tables: dict[tuple[int, str, str], list[Decimal]] = {}
+    for row in rows:
+        for tag in row.tags:
+            if tag in tags:
+                for cell in row.cells:
+                    if cell.money == money:
+                        tables.setdefault((row.table, tag, cell.field), []).append(cell.number)
+    for column in tables.values():
+        if len(column) > 1:
+            yield sum(column, Decimal(0)), _inputs(column)
+
+
+def with_others(ranked: Sequence[Operand], others: Sequence[Decimal]) -> Iterator[Result]:
+    """Differences between a value stated here and one stated in the answer before, then within that answer."""
+    for operand in ranked[:4]:
+        for other in others:
+            yield abs(operand.number - other), _inputs((max(operand.number, other), min(operand.number, other)))
+    for one, other in combinations(others[:6], 2):
+        yield abs(one - other), _inputs((max(one, other), min(one, other)))
 
 
 def named_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
@@ -214,16 +294,6 @@ def whole_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
             yield sum(column, Decimal(0)), _inputs(column)
 
 
-def cells_with_counts(rows: Sequence[Row], counts: Sequence[int], *, money: bool) -> Iterator[Result]:
-    """A named row's own field times a small count."""
-    for row in rows[:MAX_ROWS]:
-        for cell in row.cells:
-            if cell.money == money:
-                for count in counts:
-                    if count > 1:
-                        yield cell.number * count, (spelled(cell.number), str(count))
-
-
 def row_lengths(rows: Sequence[Row]) -> Iterator[Result]:
     """How many entries a table has."""
     sizes: dict[int, int] = {}
@@ -257,8 +327,3 @@ def shares(ranked: Sequence[Decimal]) -> Iterator[Result]:
                 yield small / large * 100, _inputs((small, large))
                 yield (large - small) / small * 100, _inputs((large, small))
                 yield (large - small) / large * 100, _inputs((large, small))
-
-
-def cells_of(rows: Sequence[Row]) -> list[Cell]:
-    """All numbers of these rows."""
-    return [cell for row in rows for cell in row.cells]

@@ -18,7 +18,7 @@ from typing import Final
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import Carried, HasYear
-from otel_footprint.core.evidence.derive import Deriver
+from otel_footprint.core.evidence.derive import Deriver, Surroundings
 from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
 from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.normal import fold, form
@@ -116,7 +116,8 @@ def judge(
         _said(finding, question, ground)
         if finding.status is None:
             _carried(finding, question, ground)
-    work_bound = ground.deriver.derive(extraction, findings, ground.window, ground.calls)
+    around = Surroundings(ground.window, ground.calls, ground.said[-1].text if ground.said else "", turn)
+    work_bound = ground.deriver.derive(extraction, findings, around)
     for finding, question in zip(findings, asked, strict=True):
         if finding.status is None:
             _evicted(finding, question, ground)

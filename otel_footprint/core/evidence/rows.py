@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeAlias
 
 from otel_footprint.core.evidence.normal import fold
 from otel_footprint.core.messages import Json
@@ -49,18 +49,31 @@ class Cell:
     money: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Row:
     """One row: its names (folded), numbers, list lengths by field, and clock times by field in minutes.
 
-    ``table`` is the same for rows that stand in one list or map.
+    ``table`` is the same for rows that stand in one list or map; ``owner`` is the row around it; ``tags`` are its short
+    words (a kind, a state), by which rows form groups.
     """
 
     table: int
+    owner: Row | None = None
     names: set[str] = field(default_factory=set)
     cells: list[Cell] = field(default_factory=list)
     lists: dict[str, int] = field(default_factory=dict)
     clocks: list[tuple[str, int]] = field(default_factory=list)
+    tags: set[str] = field(default_factory=set)
+
+    @property
+    def kin(self) -> set[str]:
+        """Its own names and those of the rows around it."""
+        found = set(self.names)
+        above = self.owner
+        while above is not None:
+            found |= above.names
+            above = above.owner
+        return found
 
 
 def clean(number: float | int | Decimal) -> Decimal | None:
@@ -78,13 +91,19 @@ def rows_of(values: tuple[Json, ...]) -> list[Row]:
     """The rows of a result's JSON values, in order."""
     reader = _Reader()
     for value in values:
-        reader.walk(value, None, "", reader.next_table(), None)
+        reader.walk(value)
         if reader.numbers > MAX_NUMBERS:
             break
     return [row for row in reader.rows if row.cells or row.lists or row.clocks]
 
 
+_Step: TypeAlias = "tuple[Json, Row | None, Row | None, str, int, str | None]"
+"""A value to walk: the row its leaves belong to, the row around it, the field so far, its table, its key in a map."""
+
+
 class _Reader:
+    """Walks values with a stack, since results may nest deeply."""
+
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.numbers = 0
@@ -94,38 +113,32 @@ class _Reader:
         self._tables += 1
         return self._tables
 
-    def walk(self, value: Json, around: Row | None, prefix: str, table: int, name: str | None) -> None:
-        """Iterates over nested values with a stack: results may nest deeply."""
-        stack: list[tuple[Json, Row | None, str, int, str | None]] = [(value, around, prefix, table, name)]
+    def walk(self, value: Json) -> None:
+        stack: list[_Step] = [(value, None, None, "", self.next_table(), None)]
         while stack and self.numbers <= MAX_NUMBERS:
-            item, row, path, place, called = stack.pop()
+            item, row, owner, path, table, called = stack.pop()
             if isinstance(item, dict):
-                stack.extend(reversed(list(self._object(item, row, path, place, called))))
+                stack.extend(reversed(list(self._object(item, row, owner, path, table, called))))
             elif isinstance(item, list):
                 inner = self.next_table()
                 if row is not None:
                     row.lists[path] = len(item)
-                stack.extend(
-                    (
-                        one,
-                        None if isinstance(one, (dict, list)) else row,
-                        path if not isinstance(one, (dict, list)) else "",
-                        inner,
-                        None,
-                    )
-                    for one in reversed(item)
-                )
+                for one in reversed(item):
+                    if isinstance(one, (dict, list)):
+                        stack.append((one, None, row or owner, "", inner, None))
+                    else:
+                        stack.append((one, row, owner, path, inner, None))
             else:
                 self._leaf(item, row, path)
 
     def _object(
-        self, item: dict[str, Json], around: Row | None, path: str, table: int, called: str | None
-    ) -> Iterator[tuple[Json, Row | None, str, int, str | None]]:
+        self, item: dict[str, Json], around: Row | None, owner: Row | None, path: str, table: int, called: str | None
+    ) -> Iterator[_Step]:
         named = called is not None or any(
             _NAMING.search(key) and isinstance(inner, (str, int)) for key, inner in item.items()
         )
         if around is None or named:
-            row = Row(table)
+            row = Row(table, owner=around or owner)
             self.rows.append(row)
             if called is not None:
                 row.names.add(fold(called))
@@ -133,15 +146,15 @@ class _Reader:
         else:
             row, prefix = around, f"{path}." if path else ""
         children = [inner for inner in item.values() if isinstance(inner, dict)]
-        is_map = len(children) > 1 and len(children) == len(item) and len({frozenset(child) for child in children}) <= 2
+        is_map = len(children) > 1 and len(children) == len(item) and len({frozenset(child) for child in children}) <= 3
         inner_table = self.next_table() if is_map else table
         for key, inner in item.items():
             if isinstance(inner, str) and _NAMING.search(key) and 1 < len(inner) <= 80:
-                row.names.add(fold(inner))
+                row.names.add(fold(inner).strip("# "))
             elif isinstance(inner, int) and not isinstance(inner, bool) and _NAMING.search(key):
                 row.names.add(str(inner))
                 continue
-            yield inner, row, f"{prefix}{key}", inner_table, key if is_map else None
+            yield inner, row, row, f"{prefix}{key}", inner_table, key if is_map else None
 
     def _leaf(self, item: Json, row: Row | None, path: str) -> None:
         if row is None:
@@ -152,6 +165,8 @@ class _Reader:
                 minutes = clock_minutes(item)
                 if minutes is not None:
                     row.clocks.append((path, minutes))
+            elif 2 < len(item) <= 24 and item.replace("_", "").replace(" ", "").isalpha():
+                row.tags.add(fold(item))
             return
         if isinstance(item, bool) or not isinstance(item, (int, float)):
             return

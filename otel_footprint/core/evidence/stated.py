@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence.extract import Candidate, Extraction
 from otel_footprint.core.evidence.rows import clean, is_money
+from otel_footprint.core.evidence.verdicts import Status
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.judge import Finding
 
 Unit: TypeAlias = Literal["money", "percent", "number", "duration", "quantity"]
 
+ACCOUNTED: Final[frozenset[Status]] = frozenset({"said", "read", "respelled", "computed"})
+"""Statuses whose values may be operands."""
 MAX_OPERANDS: Final = 400
 MAX_COUNT: Final = 12
 
@@ -45,7 +48,10 @@ _WORDS: Final = {
 
 @dataclass(slots=True)
 class Operand:
-    """One occurrence of a number. ``number`` is its size without sign; ``places`` are the groups it stands in, narrow first."""
+    """One occurrence of a number. ``number`` is its size without sign; ``places`` are the groups it stands in, narrow first.
+
+    ``used`` counts the sums it entered, ``base`` the differences that were taken from it.
+    """
 
     number: Decimal
     unit: Unit
@@ -56,6 +62,7 @@ class Operand:
     places: tuple[tuple[str, object], ...]
     key: str | None
     used: int = 0
+    base: int = 0
 
 
 @dataclass(slots=True)

@@ -1,0 +1,110 @@
+"""A date that is a carried date plus or minus a stated number of days.
+
+Rules
+-----
+- The number of days stands beside the date ("three days later", "next day", "a week after"); a range ("5 to 7 business
+  days") states none. The date it starts from is one that the answer states and that is accounted for.
+- A date is also the day after such a date when a clock time beside it is carried with ``+1``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
+
+from otel_footprint.core.evidence.sources import Source
+from otel_footprint.core.evidence.stated import ACCOUNTED
+from otel_footprint.core.evidence.verdicts import Derivation
+
+if TYPE_CHECKING:
+    from otel_footprint.core.evidence.judge import Finding
+
+MAX_DAYS: Final = 400
+_BESIDE: Final = 80
+_TIME_BESIDE: Final = 40
+_DAYS: Final = re.compile(
+    r"(?<![\d–-])(?<!to )\b(\d{1,3}|one|two|three|four|five|six|seven|ten)[ -](?:calendar )?(days?|weeks?)\b"
+    r"|(next[ -]day|day after|following day|tomorrow|overnight|\+1\b)|(day before|previous day|yesterday)|(a week|one week)",
+    re.IGNORECASE,
+)
+_RANGE_AFTER: Final = re.compile(r"\s*(?:-|–|to|or)\s*\d")
+_WORDS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
+
+
+def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Source]) -> None:
+    """Give ``computed`` to the dates among ``findings`` that such a step reaches."""
+    wanted = [
+        (finding, day)
+        for finding in findings
+        if finding.status is None
+        and finding.candidate.shape in ("date", "datetime")
+        and (day := calendar_day(finding)) is not None
+    ]
+    if not wanted:
+        return
+    known = [day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None]
+    for finding, day in wanted:
+        for start, end in finding.candidate.spans:
+            beside = text[max(0, start - _BESIDE) : end + _BESIDE]
+            steps = [*_shifts(beside)]
+            if 1 not in steps and _carried_next_day(findings, window, start, end):
+                steps.append(1)
+            for step in steps:
+                origin = day - timedelta(days=step)
+                if origin in known:
+                    finding.status = "computed"
+                    finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
+
+
+def _shifts(beside: str) -> Iterator[int]:
+    for match in _DAYS.finditer(beside):
+        count, unit, after, before, week = match.groups()
+        if count:
+            if _RANGE_AFTER.match(beside, match.end(1)):
+                continue
+            days = (_WORDS.get(count.lower()) or int(count)) * (7 if unit.lower().startswith("week") else 1)
+            if days <= MAX_DAYS:
+                yield days
+                yield -days
+        elif after:
+            yield 1
+        elif before:
+            yield -1
+        elif week:
+            yield 7
+            yield -7
+
+
+def _carried_next_day(findings: Sequence[Finding], window: Sequence[Source], start: int, end: int) -> bool:
+    for finding in findings:
+        if finding.candidate.shape != "time" or finding.candidate.value is None:
+            continue
+        if not any(
+            left - end <= _TIME_BESIDE and start - right <= _TIME_BESIDE for left, right in finding.candidate.spans
+        ):
+            continue
+        for key in finding.candidate.value.asked:
+            minute = key[1] if isinstance(key, tuple) and len(key) > 1 else None
+            if isinstance(minute, int):
+                clock = f"{minute // 60:02d}:{minute % 60:02d}"
+                spellings = (f"{clock}:00+1", f"{clock}+1", f"{clock} +1")
+                if any(one in source.carried.text for source in window for one in spellings):
+                    return True
+    return False
+
+
+def calendar_day(finding: Finding) -> date | None:
+    """The full calendar date a value states; None for any other value."""
+    value = finding.candidate.value
+    if value is None:
+        return None
+    for one in (value, *value.parts):
+        for key in one.asked:
+            if isinstance(key, tuple) and len(key) == 4 and key[0] == "date":
+                try:
+                    return date(key[1], key[2], key[3])
+                except ValueError:
+                    return None
+    return None
