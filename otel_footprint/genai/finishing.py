@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from opentelemetry.context import Context, get_current, get_value
+from opentelemetry.context import Context, create_key, get_current, get_value
 from opentelemetry.trace import Span, StatusCode
 
 INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invocation", default=None)
@@ -25,6 +25,9 @@ INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invoca
 
 WHOLE_INPUTS: Final = "otel_footprint_inputs"
 """Attribute of an invocation: what was sent in the end, where that is more than what its hook is given."""
+
+AGENT_KEY: Final = create_key("otel_footprint.agent")
+"""Where the name of the agent that makes a call is in the Context: its span is a parent, out of reach of the hook."""
 
 INFERENCE_KEY: Final = "opentelemetry.genai.client.inference.context"
 """Where the GenAI utilities mark in the Context that a model call is under way."""
@@ -93,7 +96,7 @@ def facts_of(span: Span | None) -> Facts:
         response_id=known("response_id", _RESPONSE_ID),
         conversation_id=conversation if isinstance(conversation, str) else None,
         previous_response_id=known("request_previous_response_id", _PREVIOUS),
-        agent=known("agent_name", _AGENT),
+        agent=known("agent_name", _AGENT) or agent_of(context),
         compacted=bool(getattr(data, "conversation_compacted", None) or attributes.get(_COMPACTED)),
         joined=extra.get(_API_TYPE, attributes.get(_API_TYPE)) == "responses" or operation == "interactions.create",
         failed=failed,
@@ -105,6 +108,12 @@ def facts_of(span: Span | None) -> Facts:
         started_at=_started_at(span, invocation),
         context=context,
     )
+
+
+def agent_of(context: Context) -> str | None:
+    """The name of the innermost agent that is running in the context."""
+    name = get_value(AGENT_KEY, context)
+    return name if isinstance(name, str) else None
 
 
 def _attributes(span: Span | None) -> Mapping[str, Any]:

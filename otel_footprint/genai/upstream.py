@@ -29,7 +29,7 @@ from opentelemetry.context import get_value, set_value
 from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
-from otel_footprint.genai.finishing import INFERENCE_KEY, INVOCATION, WHOLE_INPUTS
+from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, WHOLE_INPUTS
 from otel_footprint.genai.hook import FootprintHook
 from otel_footprint.genai.patching import Patch
 
@@ -83,7 +83,11 @@ def _patch(owner: Any, name: str, around: Callable[..., Any]) -> Patch | None:
 
 def _patch_handler(module: ModuleType) -> list[Patch | None]:
     handler = getattr(module, "TelemetryHandler", None)
-    return [_patch(handler, "__init__", _make_handler), _patch(handler, "tool", _start_tool)]
+    return [
+        _patch(handler, "__init__", _make_handler),
+        _patch(handler, "tool", _start_tool),
+        _patch(handler, "invoke_local_agent", _start_agent),
+    ]
 
 
 def _patch_invocation(module: ModuleType) -> list[Patch | None]:
@@ -147,6 +151,14 @@ def _start_tool(original: Callable[..., Any], self: Any, *args: Any, **kwargs: A
     with guard("upstream.tool"):
         if kwargs.get("context") is None and get_value(INFERENCE_KEY) is not None:
             kwargs = {**kwargs, "context": set_value(INFERENCE_KEY, None)}
+    return original(self, *args, **kwargs)
+
+
+def _start_agent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    with guard("upstream.agent"):
+        name = kwargs.get("agent_name")
+        if isinstance(name, str) and name:
+            kwargs = {**kwargs, "context": set_value(AGENT_KEY, name, kwargs.get("context"))}
     return original(self, *args, **kwargs)
 
 
