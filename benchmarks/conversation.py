@@ -62,8 +62,16 @@ class Conversation:
         return message if api == "openai" else _as_anthropic(message)
 
     def output(self, size: int, kind: str, api: str) -> dict[str, Any]:
-        """What the model says in the timed call: ``answer`` or ``tool_call``, whatever the pattern would have."""
-        message = self._answer(size) if kind == "answer" else self._tool_call(size)
+        """What the model says in the timed call, whatever the pattern would have.
+
+        ``answer``: values of the last results in the window; ``invented``: the same with one of them changed;
+        ``tool_call``: the next call.
+        """
+        last = size if (size - 1) % 6 > 2 else size - 6  # a turn whose results are in the window
+        if kind == "tool_call" or last < 2:
+            message = self._tool_call(size)
+        else:
+            message = self._answer(last, invented=kind == "invented")
         return message if api == "openai" else _as_anthropic(message)
 
     @cached_property
@@ -122,12 +130,13 @@ class Conversation:
             {"reservation_id": facts["id"], "payment_id": facts["payment"], "flights": rows, "page": index}
         )
 
-    def _answer(self, index: int) -> dict[str, Any]:
+    def _answer(self, index: int, *, invented: bool = False) -> dict[str, Any]:
         facts = self._facts(index)
+        payment = f"credit_card_{self._seed + 1_000_000_000}" if invented else facts["payment"]
         return {
             "role": "assistant",
             "content": f"Your booking {facts['id']} is on flight {facts['flights'][0]} on 2024-05-{facts['day']}; you paid "
-            f"${facts['prices'][0]} with {facts['payment']}. There is an earlier connection, {facts['flights'][1]}, which costs "
+            f"${facts['prices'][0]} with {payment}. There is an earlier connection, {facts['flights'][1]}, which costs "
             f"${facts['prices'][1]}. Would you like me to change the booking? Please confirm with yes, and I will go ahead.",
         }
 

@@ -28,7 +28,7 @@ from typing import Any
 
 VARIANTS = ("none", "official", "official-hook", "openllmetry", "openllmetry-no-content", "openinference", "footprint")
 SIZES = (6, 22, 200, 1000)
-KINDS = ("answer", "tool_call")
+KINDS = ("answer", "tool_call", "invented")
 SAMPLES = {6: 16, 22: 16, 200: 6, 1000: 2}
 
 
@@ -123,7 +123,7 @@ def tables(
     lines += [f"- {variant}: {name}" for variant, name in what.items()]
     others = [variant for variant in args.variants if variant != "none"]
     for kind in args.kinds:
-        noun = "an answer" if kind == "answer" else "a tool call"
+        noun = {"answer": "an answer", "tool_call": "a tool call", "invented": "an answer with an invented value"}[kind]
         lines += ["", f"Added microseconds of a call that returns {noun}: median (quartiles over the rounds)", ""]
         lines += ["| messages | bare call | " + " | ".join(others) + " |", "|---:" * (len(others) + 2) + "|"]
         for size in args.sizes:

@@ -6,8 +6,8 @@ Rules
   the call at ``size`` messages is timed. What is timed is therefore a call of a running conversation, not its first.
 - The real SDK runs against a transport in memory, handed over by its public ``http_client`` argument: no socket, no server.
 - Timed is the CPU time of the calling thread (what the call costs, however busy the machine is) and the wall time, each
-  for the whole call and for what the instrumentation added: the SDK's method is given a timer before anything is
-  instrumented and another one after, and what was added is the difference of the two in the same call.
+  for the whole call and for what the instrumentation added: the SDK's methods are given timers before anything is
+  instrumented and others after, and what was added is the difference of the two in the same call.
 - Spans go through a real batch processor into an exporter that drops them; it is flushed between samples, outside the
   timing. Metrics and logs likewise.
 """
@@ -120,23 +120,44 @@ class Timer:
         setattr(owner, name, timed)
 
 
-def instrument_between_timers(variant: str, api: str) -> tuple[str, Timer, Timer]:
-    """Install the instrumentation with a timer on either side of it; returns what it is, the outer and the inner one."""
-    outer, inner = Timer(), Timer()
-    if api == "openai":
-        import openai
-        from openai.resources.chat.completions import Completions
+class Seams:
+    """A timer on either side of whatever is installed on ``create``, and on the client's ``request`` that it ends in.
 
-        # OpenInference wraps the client's request, which create() ends in; the others wrap create().
-        owner, name = (openai.OpenAI, "request") if variant == "openinference" else (Completions, "create")
-    else:
-        from anthropic.resources.messages import Messages
+    Some wrap the one, some the other, and we wrap both.
+    """
 
-        owner, name = Messages, "create"
-    inner.around(owner, name)
-    what = turn_on(variant, api)
-    outer.around(owner, name)
-    return what, outer, inner
+    def __init__(self, api: str) -> None:
+        if api == "openai":
+            import openai as sdk
+            from openai._base_client import SyncAPIClient
+            from openai.resources.chat.completions import Completions
+
+            self._outer_places = ((Completions, "create"), (sdk.OpenAI, "request"))
+            self._inner_places = ((Completions, "create"), (SyncAPIClient, "request"))
+        else:
+            import anthropic as sdk  # type: ignore[no-redef]
+            from anthropic._base_client import SyncAPIClient  # type: ignore[assignment]
+            from anthropic.resources.messages import Messages
+
+            self._outer_places = ((Messages, "create"), (sdk.Anthropic, "request"))  # type: ignore[assignment, attr-defined]
+            self._inner_places = ((Messages, "create"), (SyncAPIClient, "request"))  # type: ignore[assignment]
+        self._inner = [self._timer(*place) for place in self._inner_places]
+        self._outer: list[Timer] = []
+
+    def close(self) -> None:
+        """Everything is installed: put the outer timers on."""
+        self._outer = [self._timer(*place) for place in self._outer_places]
+
+    @staticmethod
+    def _timer(owner: Any, name: str) -> Timer:
+        timer = Timer()
+        timer.around(owner, name)
+        return timer
+
+    def added(self, clock: str) -> int:
+        """Nanoseconds that the last call spent between the timers."""
+        pairs = zip(self._outer, self._inner, strict=True)
+        return sum(getattr(outer, clock) - getattr(inner, clock) for outer, inner in pairs)
 
 
 def providers() -> Callable[[], None]:
@@ -233,11 +254,8 @@ def call(client: Any, api: str, conversation: Conversation, size: int) -> Any:
     )
 
 
-def measure(
-    client: Any, script: Script, timers: tuple[Timer, Timer], seed: int, size: int, kind: str
-) -> dict[str, int]:
+def measure(client: Any, script: Script, seams: Seams, seed: int, size: int, kind: str) -> dict[str, int]:
     """Nanoseconds of the call at ``size`` messages of a fresh conversation: whole, and what was added."""
-    outer, inner = timers
     conversation = Conversation(seed)
     for warm in (size - 4, size - 2):
         if warm >= 2:
@@ -248,7 +266,7 @@ def measure(
     wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
     timed()
     cpu, wall = time.thread_time_ns() - cpu, time.perf_counter_ns() - wall
-    return {"cpu": cpu, "wall": wall, "cpu_added": outer.cpu - inner.cpu, "wall_added": outer.wall - inner.wall}
+    return {"cpu": cpu, "wall": wall, "cpu_added": seams.added("cpu"), "wall_added": seams.added("wall")}
 
 
 def main() -> None:
@@ -256,7 +274,9 @@ def main() -> None:
     logging.disable(logging.WARNING)
     os.environ["ANTHROPIC_OPEN_TELEMETRY"] = "false"  # the SDK's own spans would stand beside everybody's
     flush = providers()
-    what, *timers = instrument_between_timers(variant, api)
+    seams = Seams(api)
+    what = turn_on(variant, api)
+    seams.close()
     script = Script(api)
     client = script.client()
     seed = 0
@@ -268,7 +288,7 @@ def main() -> None:
             seed += 1
             flush()
             gc.collect()
-            samples.append(measure(client, script, (timers[0], timers[1]), seed, command["size"], command["kind"]))
+            samples.append(measure(client, script, seams, seed, command["size"], command["kind"]))
         flush()
         times = {name: [sample[name] for sample in samples] for name in samples[0]}
         print(json.dumps(times | {"spans": flush.spans()}), flush=True)  # type: ignore[attr-defined]
