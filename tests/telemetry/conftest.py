@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from telemetry_cases import Pipeline
 
 from otel_footprint import boundary
+from tests.telemetry.telemetry_cases import Pipeline
 
 
 @pytest.fixture

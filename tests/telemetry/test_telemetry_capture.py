@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
 from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from telemetry_cases import EVICTED_VALUE, Pipeline, decisions, judgement, value, window
 
 from otel_footprint.core.call import Call, Output
 from otel_footprint.core.decisions import Decisions, Eviction, Rewrite
@@ -18,6 +17,7 @@ from otel_footprint.core.evidence.verdicts import STATUSES, Carrier, Derivation,
 from otel_footprint.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
 from otel_footprint.telemetry.capture import Capture, CaptureLevel
 from otel_footprint.telemetry.summary import Summary
+from tests.telemetry.telemetry_cases import EVICTED_VALUE, Pipeline, decisions, judgement, value, window
 
 FLAGGED_SECRETS = {f"SECRET-flagged-{status}" for status in ("evicted", "argument_only", "unsupported")}
 OTHER_SECRETS = {f"SECRET-plain-{status}" for status in STATUSES if f"SECRET-flagged-{status}" not in FLAGGED_SECRETS}

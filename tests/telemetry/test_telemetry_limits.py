@@ -11,7 +11,16 @@ from opentelemetry import context, trace
 from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
 from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from telemetry_cases import (
+
+from otel_footprint import boundary
+from otel_footprint.core.call import Call, CallRef
+from otel_footprint.core.decisions import Decisions
+from otel_footprint.core.evidence.verdicts import EvictedBy
+from otel_footprint.telemetry.emitter import Emission
+from otel_footprint.telemetry.limits import MAX_CHARS, MAX_EVENTS, MAX_ITEMS, MAX_LINKS, MAX_LIST_BYTES, Bounds
+from otel_footprint.telemetry.links import links_of
+from otel_footprint.telemetry.summary import Summary
+from tests.telemetry.telemetry_cases import (
     CALL,
     EVICTION,
     OVERFULL,
@@ -26,15 +35,6 @@ from telemetry_cases import (
     value,
     window,
 )
-
-from otel_footprint import boundary
-from otel_footprint.core.call import Call, CallRef
-from otel_footprint.core.decisions import Decisions
-from otel_footprint.core.evidence.verdicts import EvictedBy
-from otel_footprint.telemetry.emitter import Emission
-from otel_footprint.telemetry.limits import MAX_CHARS, MAX_EVENTS, MAX_ITEMS, MAX_LINKS, MAX_LIST_BYTES, Bounds
-from otel_footprint.telemetry.links import links_of
-from otel_footprint.telemetry.summary import Summary
 
 
 def test_a_long_string_is_cut_and_counted() -> None:

@@ -6,10 +6,19 @@ import pytest
 from opentelemetry import context
 from opentelemetry._logs import SeverityNumber
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
-from telemetry_cases import CALL, RICH, Pipeline, current_trace_ids, decisions, event_facts, judgement, value
 
 from otel_footprint.core.call import Call
 from otel_footprint.telemetry.emitter import Emission
+from tests.telemetry.telemetry_cases import (
+    CALL,
+    RICH,
+    Pipeline,
+    current_trace_ids,
+    decisions,
+    event_facts,
+    judgement,
+    value,
+)
 
 RESULT = "gen_ai.evaluation.result"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -15,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry import context
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
-from telemetry_cases import EVICTION, RICH, Pipeline, decisions, judgement, value, window
 
 from otel_footprint.core.call import Call
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
 from otel_footprint.telemetry.emitter import Emission
 from otel_footprint.telemetry.instruments import BORN_AT_ZERO, OTHER, Names
+from tests.telemetry.telemetry_cases import EVICTION, RICH, Pipeline, decisions, judgement, value, window
 
 UNGROUNDED = decisions(judgement(value(status="unsupported"), verdict="ungrounded"))
 LABELS = {"model": "gpt-x", "agent": "support", "posture": "assist"}
@@ -191,7 +190,7 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from telemetry_cases import CALL, decisions, judgement, value
+from tests.telemetry.telemetry_cases import CALL, decisions, judgement, value
 from otel_footprint.telemetry.emitter import Emission, Emitter
 
 emitter = Emitter()
@@ -208,12 +207,9 @@ print(sum(p.value for p in points), sum("model" not in p.attributes for p in poi
 
 
 def test_providers_that_are_set_late_get_everything_and_the_zeros_too() -> None:
-    folder = Path(__file__).parent
-    path = os.pathsep.join([str(folder), str(folder.parents[1])])
-
     done = subprocess.run(
         [sys.executable, "-c", GLOBAL_PROVIDERS_SET_LATE],
-        env={**os.environ, "PYTHONPATH": path},
+        cwd=Path(__file__).resolve().parents[2],
         capture_output=True,
         text=True,
         check=False,

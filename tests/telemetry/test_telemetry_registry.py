@@ -10,13 +10,13 @@ from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from telemetry_cases import OVERFULL, RICH, Pipeline, any_decisions, decisions, judgement, value, window
 
 from otel_footprint.core.call import Call, ProviderEdit
 from otel_footprint.core.decisions import Decisions, Match, WindowDecision
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS, Action, Posture, Reason
 from otel_footprint.core.messages import Role
 from otel_footprint.telemetry.summary import Summary
+from tests.telemetry.telemetry_cases import OVERFULL, RICH, Pipeline, any_decisions, decisions, judgement, value, window
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -91,7 +91,7 @@ def test_closed_sets_are_those_of_the_core() -> None:
     assert enums["role"] == get_args(Role)
 
 
-def _assert_registered(attributes: dict[str, Any], allowed: set[str], where: str) -> None:
+def assert_registered(attributes: dict[str, Any], allowed: set[str], where: str) -> None:
     for key, given_value in attributes.items():
         assert key in allowed, f"{key} on {where} is not in the registry"
         entry = BY_KEY[key]
@@ -109,20 +109,20 @@ def _check_everything(pipeline: Pipeline) -> tuple[set[str], set[str]]:
     for span in pipeline.spans.get_finished_spans():
         attributes = dict(span.attributes or {})
         allowed = ON_AGENT if span.name.startswith("invoke_agent") else ON_CHAT
-        _assert_registered(attributes, allowed, span.name)
+        assert_registered(attributes, allowed, span.name)
         seen |= set(attributes)
         for event in span.events:
             assert event.name in EVENTS, f"event {event.name} is not in the registry"
-            _assert_registered(dict(event.attributes or {}), EVENTS[event.name], event.name)
+            assert_registered(dict(event.attributes or {}), EVENTS[event.name], event.name)
             events.add(event.name)
             seen |= set(event.attributes or {})
         for link in span.links:
-            _assert_registered(dict(link.attributes or {}), ON_LINK, "a link")
+            assert_registered(dict(link.attributes or {}), ON_LINK, "a link")
             seen |= set(link.attributes or {})
     for data in pipeline.logs.get_finished_logs():
         name = data.log_record.event_name
         assert name in EVENTS, f"log event {name} is not in the registry"
-        _assert_registered(dict(data.log_record.attributes or {}), EVENTS[name], name)
+        assert_registered(dict(data.log_record.attributes or {}), EVENTS[name], name)
         assert data.log_record.body is None
     metrics = pipeline.reader.get_metrics_data()
     for resource in metrics.resource_metrics if metrics else ():

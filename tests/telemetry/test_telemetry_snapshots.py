@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from telemetry_cases import (
+
+from otel_footprint.core.call import Call, ProviderEdit
+from otel_footprint.core.evidence.verdicts import Judgement
+from otel_footprint.telemetry.summary import Summary
+from tests.telemetry.telemetry_cases import (
     CALL,
     EVICTION,
     OVERFULL,
@@ -18,10 +22,6 @@ from telemetry_cases import (
     value,
     window,
 )
-
-from otel_footprint.core.call import Call, ProviderEdit
-from otel_footprint.core.evidence.verdicts import Judgement
-from otel_footprint.telemetry.summary import Summary
 
 HASH_KEY = b"a key for tests only"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from telemetry_cases import RICH, any_decisions, decisions, judgement, value, window
 
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.telemetry.summary import WORST_FIRST, AnswerSummary, Summary
+from tests.telemetry.telemetry_cases import RICH, any_decisions, decisions, judgement, value, window
 
 
 def test_no_call_gives_an_empty_summary() -> None:
