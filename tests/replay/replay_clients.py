@@ -24,6 +24,8 @@ from otel_footprint.testing.provider import ScriptedProvider
 
 VOLATILE = {"host", "amz-sdk-invocation-id", "amz-sdk-request", "x-amz-date", "authorization", "idempotency-key"}
 """Headers that differ between any two runs."""
+PLAIN = {"verify": False}
+"""The server speaks plain HTTP: reading the certificates of the world anew for each client would take most of the time."""
 
 
 @dataclass(frozen=True)
@@ -170,18 +172,32 @@ class _Clients:
         else:
             kind = openai.OpenAI if sync else openai.AsyncOpenAI
             options = {"base_url": base, "default_query": dict(parse_qsl(parts.query))}
-        return self._once(stack, (kind, base), lambda: kind(api_key="x", max_retries=0, **options))
+        http = openai.DefaultHttpxClient if sync else openai.DefaultAsyncHttpxClient
+        return self._once(
+            stack, (kind, base), lambda: kind(api_key="x", max_retries=0, http_client=http(**PLAIN), **options)
+        )
 
     def anthropic(self, stack: Any, call: RecordedCall, *, sync: bool) -> Any:
         kind = anthropic.Anthropic if sync else anthropic.AsyncAnthropic
+        http = anthropic.DefaultHttpxClient if sync else anthropic.DefaultAsyncHttpxClient
         client = self._once(
-            stack, kind, lambda: kind(base_url=self._provider.anthropic_url, api_key="x", max_retries=0, timeout=60)
+            stack,
+            kind,
+            lambda: kind(
+                base_url=self._provider.anthropic_url,
+                api_key="x",
+                max_retries=0,
+                timeout=60,
+                http_client=http(**PLAIN),
+            ),
         )
         return client.beta.messages if "beta=true" in call.path else client.messages
 
     def gemini(self, stack: Any, call: RecordedCall) -> Any:
         version = "v1beta1" if "/v1beta1/" in call.path else "v1beta"
-        options = types.HttpOptions(base_url=self._provider.gemini_url, api_version=version)
+        options = types.HttpOptions(
+            base_url=self._provider.gemini_url, api_version=version, client_args=PLAIN, async_client_args=PLAIN
+        )
         if "/publishers/" not in call.path:
             return self._once(None, "gemini", lambda: genai.Client(api_key="x", http_options=options))
         parts = unquote(call.path).split("/")
