@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
-from opentelemetry.context import attach, detach
+from opentelemetry.context import attach, detach, get_current
 from opentelemetry.util.genai.handler import TelemetryHandler
 
 from otel_footprint import boundary, runtime
@@ -20,7 +20,11 @@ from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.telemetry.summary import Summary
 
 if TYPE_CHECKING:
+    from contextvars import Token
+
+    from opentelemetry.context import Context
     from opentelemetry.trace import Span
+    from opentelemetry.util.genai.invocation import LocalAgentInvocation
 
     from otel_footprint.core.decisions import Decisions, WindowChange
     from otel_footprint.core.evidence.verdicts import Judgement
@@ -94,15 +98,18 @@ class Conversation:
         return self
 
     def _enter(self, running: runtime.Runtime | None) -> None:
-        span = trace.get_current_span()
+        span, context = trace.get_current_span(), get_current()
         if not is_agent_span(span):
-            span = self._open_agent_span(running)
-        token = attach(with_conversation(self))
+            invocation = self._open.enter_context(self._agent_invocation(running))
+            # It leaves the context at once and we enter it with ours: one attachment, which only its own task undoes.
+            invocation.suspend()
+            span, context = invocation.span, invocation.context
+        token = attach(with_conversation(self, context))
         self._open.callback(self._leave, running, span, token)
         if running is not None and self._request is not None:
             running.say(self.id, self._request)
 
-    def _open_agent_span(self, running: runtime.Runtime | None) -> Span:
+    def _agent_invocation(self, running: runtime.Runtime | None) -> LocalAgentInvocation:
         providers = running.providers if running is not None else runtime.Providers()
         handler = TelemetryHandler(
             tracer_provider=providers.tracer,
@@ -110,15 +117,12 @@ class Conversation:
             logger_provider=providers.logger,
             instrumentation_scope_name="otel_footprint",
         )
-        invocation = self._open.enter_context(
-            handler.invoke_local_agent(agent_name=self.agent, conversation_id=self._given_id)
-        )
-        return trace.get_current_span(invocation.context)
+        return handler.invoke_local_agent(agent_name=self.agent, conversation_id=self._given_id)
 
-    def _leave(self, running: runtime.Runtime | None, span: Span, token: object) -> None:
+    def _leave(self, running: runtime.Runtime | None, span: Span, token: Token[Context]) -> None:
         with boundary.guard("conversation.leave"):
             if current_conversation() is self:  # else: left in another task or thread, where nothing was attached
-                detach(token)  # type: ignore[arg-type]
+                detach(token)
             if running is not None:
                 running.emitter.summarise(span, self._summary)
 

@@ -180,12 +180,12 @@ class Runtime:
     def hand_in(self, conversation_id: str, text: str, name: str) -> None:
         """Evidence that no tool returned: a retrieved document, a file."""
         with boundary.guard("runtime.hand_in"), self.lock:
-            self._store.hand_in(conversation_id, text, name)
+            self._store.hand_in(conversation_id, text, name, now=time.time())
 
     def say(self, conversation_id: str, text: str) -> None:
         """Words of the person or the application that are in no message."""
         with boundary.guard("runtime.say"), self.lock:
-            self._store.say(conversation_id, text)
+            self._store.say(conversation_id, text, now=time.time())
 
     def after_fork_in_child(self) -> None:
         """The child's own lock; its store is a copy that was whole when the fork took the lock."""

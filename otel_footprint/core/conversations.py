@@ -79,7 +79,6 @@ class Conversations:
         self._instructions = Instructions()
         self._bytes = 0
         self._order = 0
-        self._now = 0.0
         self.evicted_conversations: int = 0
 
     def __len__(self) -> int:
@@ -92,7 +91,6 @@ class Conversations:
 
     def observe(self, call: Call, *, evidence: Evidence | None = None) -> Decisions:
         """Take one call in and decide about it. ``evidence`` are the settings of its conversation, where it has its own."""
-        self._now = call.now
         self._expire(call.now)
         read = self._read(call)
         question = self._question(call, read.window)
@@ -117,17 +115,19 @@ class Conversations:
         self._settle(session, call.now)
         return decisions
 
-    def hand_in(self, conversation_id: str, text: str, name: str) -> None:
-        """Evidence that no tool returned, for a conversation that may not have had a call yet."""
+    def hand_in(self, conversation_id: str, text: str, name: str, *, now: float) -> None:
+        """Evidence that no tool returned, for a conversation that may not have had a call yet. ``now`` in Unix seconds."""
+        self._expire(now)
         session = self._named(conversation_id)
         session.hand_in(text, name)
-        self._settle(session, self._now)
+        self._settle(session, now)
 
-    def say(self, conversation_id: str, text: str) -> None:
+    def say(self, conversation_id: str, text: str, *, now: float) -> None:
         """Words of a person or the application that are in no message: the request, declared defaults."""
+        self._expire(now)
         session = self._named(conversation_id)
         session.say(text)
-        self._settle(session, self._now)
+        self._settle(session, now)
 
     def _named(self, conversation_id: str) -> Session:
         return self._sessions.get(conversation_id) or self._open(conversation_id, inferred=False)

@@ -65,7 +65,11 @@ def test_argument_wins_over_environment() -> None:
         ({"capture_values": "yes"}, {}, ["capture_values='yes'", "none, flagged, all"]),
         ({"conversation_limit": 0}, {}, ["conversation_limit=0", "from 1 to"]),
         ({"conversation_limit": True}, {}, ["conversation_limit=True"]),
-        ({}, {"OTEL_FOOTPRINT_CONVERSATION_LIMIT": "many"}, ["OTEL_FOOTPRINT_CONVERSATION_LIMIT='many'", "whole number"]),
+        (
+            {},
+            {"OTEL_FOOTPRINT_CONVERSATION_LIMIT": "many"},
+            ["OTEL_FOOTPRINT_CONVERSATION_LIMIT='many'", "whole number"],
+        ),
         ({"providers": ["openia"]}, {}, ["'openia'", *PROVIDERS]),
         ({"providers": "openai"}, {}, ["providers='openai'", "['openai']"]),
         ({}, {"OTEL_FOOTPRINT_INSTRUMENT": "cohere"}, ["OTEL_FOOTPRINT_INSTRUMENT", "'cohere'"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from session_cases import PROMPT, Store, asks, result, says, system, user
 
-from otel_footprint.core.call import Output
+from otel_footprint.core.call import Call, CallRef, Output
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import Judgement, Value
@@ -12,6 +12,7 @@ from otel_footprint.core.messages import Compaction, Message, Opaque, ServerTool
 
 CALL = asks(("a", "lookup", {"order": "first"}))
 READ = result("a", "the parcel number is PX-4711")
+LONG_HELLO = says("Hello, what can I do for you today? Ask me anything.")
 ANSWER = says("The parcel number is PX-4711, as I have just read.")
 
 
@@ -36,12 +37,8 @@ def test_a_result_in_the_window_is_read_and_named() -> None:
 def test_a_result_that_left_makes_a_value_evicted_and_names_both_calls() -> None:
     store = Store()
     history = [user("which parcel?"), CALL, READ, ANSWER, user("again?")]
-    store.call(history[:1], CALL)
-    store.call(history[:3], ANSWER)  # span 2 served it last
-    store.call([ANSWER, history[4]], says("One moment please, I will look."), id=None)
-    store = Store()
     for n in (1, 3):
-        store.call(history[:n], history[n], id="c")
+        store.call(history[:n], history[n], id="c")  # the second, span 2, served it last
     decided = store.call(history[3:5], says("It is PX-4711."), id="c")
     assert decided.window.decision == "evict"
     value = only_value(decided)
@@ -58,19 +55,13 @@ def test_a_blanked_result_is_evicted_by_clear_and_read_again_when_it_returns() -
     store = Store()
     history = [user("which parcel?"), CALL, READ, ANSWER, user("again?")]
     for n in (1, 3):
-        store.call(history[:n], history[n])
+        store.call(history[:n], history[n], trace=1)
     again = says("It is PX-4711.")
     blanked = [*history[:2], result("a", "-"), *history[3:]]
-    decided = store.call(blanked, again)
+    decided = store.call(blanked, again, trace=1)
     value = only_value(decided)
     assert value.evicted_by is not None
     assert (decided.window.decision, value.status, value.evicted_by.decision) == ("clear", "evicted", "clear")
-    restored = store.call([*history, again, user("sure?")], says("Yes, PX-4711."), id=None, trace=None)
-    assert restored.window.decision == "start"  # "It is PX-4711." alone is too short to be recognised by
-    store = Store()
-    for n in (1, 3):
-        store.call(history[:n], history[n], trace=1)
-    store.call(blanked, again, trace=1)
     restored = store.call([*history, again, user("sure?")], says("Yes, PX-4711."), trace=1)
     assert restored.window.decision == "rewrite"
     assert only_value(restored).status == "read"
@@ -98,11 +89,6 @@ def test_a_summary_says_nothing() -> None:
     store = Store()
     history = [user("which parcel?"), CALL, READ, ANSWER, user("again?")]
     for n in (1, 3):
-        store.call(history[:n], history[n])
-    decided = store.call([user("Summary: it was PX-4711."), *history[3:]], says("PX-4711."), id=None, trace=None)
-    assert decided.window.decision == "start"
-    store = Store()
-    for n in (1, 3):
         store.call(history[:n], history[n], id="c")
     folded = [user("Summary: it was PX-4711 or PX-9999."), user("again?")]
     decided = store.call(folded, says("PX-4711 or PX-9999."), id="c")
@@ -118,9 +104,6 @@ def test_the_system_prompt_is_said_and_what_changes_in_it_too() -> None:
         [user("hi"), LONG_HELLO, user("time?")], says("09:14:13"), system=clock("2024-05-15 09:14:13"), tools=("t",)
     )
     assert only_value(decided).status == "said"
-
-
-LONG_HELLO = says("Hello, what can I do for you today? Ask me anything.")
 
 
 def test_ids_marked_as_errors_by_the_request_ground_as_failed() -> None:
@@ -283,8 +266,6 @@ def test_a_conversation_may_be_judged_by_settings_of_its_own() -> None:
     store.call([user("look")], call)
     window = [user("look"), call, result("a", "done")]
     store.spans += 1
-    from otel_footprint.core.call import Call, CallRef
-
     decided = store.conversations.observe(
         Call(
             messages=tuple(window), system=(PROMPT,), outputs=(Output(says("I tried PX-4711.")),), now=store.now + 2,
