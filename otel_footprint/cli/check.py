@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from otel_footprint.boundary import guard
 from otel_footprint.cli import options
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.exhaustive import assert_never
@@ -93,7 +94,13 @@ def _check_file(name: str, evidence: Evidence, sinks: list[Sink], totals: Totals
                     case Problem():
                         yield item
                     case Conversation():
-                        section.add("messages", judge_conversation(item, evidence))
+                        judged: Judged | None = None
+                        with guard("check.judge"):
+                            judged = judge_conversation(item, evidence)
+                        if judged is None:
+                            yield Problem(None, f"{section.next_name} could not be judged: a fault of ours")
+                        else:
+                            section.add("messages", judged)
                     case TraceFile():
                         yield from _check_trace(item, evidence, section)
                     case _:
@@ -106,7 +113,11 @@ def _check_trace(trace: TraceFile, evidence: Evidence, section: _Section) -> Ite
     from otel_footprint.offline.recorded import recorded
     from otel_footprint.offline.traces import judge_trace
 
-    judged, problems, seen = judge_trace(trace, evidence)
+    judged: list[Judged] = []
+    seen: frozenset[str] = frozenset()
+    problems = [Problem(None, "its calls could not be judged: a fault of ours")]
+    with guard("check.judge_trace"):
+        judged, problems, seen = judge_trace(trace, evidence)
     yield from problems
     found = recorded(trace, skip=seen)
     if judged or seen or not found:
@@ -124,6 +135,11 @@ class _Section:
         self._totals = totals
         self._source: str | None = None
         self._index = 0
+
+    @property
+    def next_name(self) -> str:
+        """What a person calls the conversation that is read now."""
+        return f"conversation {self._index}"
 
     def begin(self, source: Source) -> None:
         if self._source == source:

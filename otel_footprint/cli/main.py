@@ -4,6 +4,7 @@ Rules
 -----
 - A command's module is imported when it is chosen, so that ``--help`` is quick.
 - Bad input, bad settings and files that cannot be used are one line on standard error, never a traceback.
+- A fault of ours is one line too (``logging`` at debug level has the traceback), with exit code 2.
 - A closed pipe ends the program quietly; Ctrl-C ends it as a shell expects (130).
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Final, NoReturn
 
+from otel_footprint.boundary import guard
 from otel_footprint.core.errors import FootprintError
 
 _COMMANDS: Final = {
@@ -36,6 +38,12 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    with guard("cli"):
+        return _main(argv)
+    return 2
+
+
+def _main(argv: Sequence[str] | None) -> int:
     _any_text_prints()
     arguments_given = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in arguments_given if not word.startswith("-")), None)

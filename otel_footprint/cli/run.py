@@ -192,6 +192,6 @@ def _end_as(code: int) -> int:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # its core dump, if any, is there already
     with contextlib.suppress(OSError, ValueError):
-        signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
+        signal.signal(-code, signal.SIG_DFL)  # not for SIGKILL, which has no other
+    os.kill(os.getpid(), -code)
     return 128 - code
