@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_COMMENT = re.compile(r"<!--\s*(before:|file [\w.\-/]+:|script:|run by \.ci/run)(.*?)-->\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"<!--\s*(before:|file [\w.\-/]+:|script:|run by \.ci/run)((?:(?!-->).)*)-->\s*\Z", re.DOTALL)
 
 RUN = ("python", "bash")
 PARSED = ("toml", "yaml", "json")
