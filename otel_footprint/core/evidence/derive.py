@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -42,6 +42,7 @@ MAX_ROW_TEXT: Final = 2_000_000
 MAX_TARGETS: Final = 60
 MAX_REMEMBERED: Final = 2_000
 
+MAX_COUNT_DISTANCE: Final = 400
 MAX_STATED_BEFORE: Final = 12
 MAX_TEXT_BEFORE: Final = 4_000
 MAX_NAMING_CALLS: Final = 12
@@ -132,6 +133,7 @@ class _Attempt:
         self.bounded = False
         self._checked = list(equations(extraction.text))
         self._wrong: set[int] = set()
+        self._fields_said: dict[str, bool] = {}
 
     def run(self, targets: Sequence[Finding]) -> None:
         open_targets = [finding for finding in targets if finding.status is None]
@@ -212,40 +214,52 @@ class _Attempt:
         if unit == "percent":
             return self._percent_families(place, near)
         if unit == "quantity":
-            return [Family("sum", 1, lambda: ways.groups(near, place))]
+            return []
         if unit == "duration":
             return [
                 Family("sum", 1, lambda: ways.groups(near, place)),
                 Family("duration", 1, lambda: ways.clock_spans(self.named)),
                 Family("duration", 4, lambda: ways.clock_spans(self.rows)),
             ]
+        if unit == "number":
+            return self._number_families(place, near)
         ranked = ways.nearest(near, at)
         counts = self._counts(at)
-        money = unit == "money"
-        here = [number for kind, number in self.stated_before if kind == unit or not money]
-        found = [
+        here = [number for kind, number in self.stated_before if kind == unit]
+        return [
             Family("sum", 1, lambda: ways.runs(near, at)),
             Family("sum", 1, lambda: ways.groups(near, place)),
             Family("sum or difference of items", 1, lambda: ways.item_ends(near, place)),
             Family("difference", 1, lambda: ways.neighbour_differences(near, place)),
             Family("difference of variants", 1, lambda: ways.kin_differences(ranked, self.by_number, self.rows)),
-            Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=money)),
-            Family("column sum", 1, lambda: ways.named_columns(self._named_beside(place), money=money)),
+            Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=True)),
+            Family("column sum", 1, lambda: ways.named_columns(self._named_beside(place), money=True)),
             Family("count times value", 1, lambda: ways.counted(ranked, counts)),
             Family("difference", 2, lambda: ways.pairs(ranked)),
-            Family("sum of group", 2, lambda: ways.tagged_sums(self.rows, self.words, money=money)),
-            Family("column sum", 2, lambda: ways.named_columns(self.named, money=money)),
+            Family("count times field", 2, lambda: ways.fields_counted(self._named_beside(place), counts)),
+            Family("sum of group", 2, lambda: ways.tagged_sums(self.rows, self.words, money=True)),
+            Family("column sum", 2, lambda: ways.named_columns(self.named, money=True)),
             Family("count times sum", 2, lambda: ways.runs_counted(near, at, counts)),
-            Family("count times column sum", 3, lambda: ways.columns_counted(self.owned, counts, money=money)),
-            Family("difference of rows", 4, lambda: ways.named_pairs(self.named, money=money)),
+            Family("count times column sum", 3, lambda: ways.columns_counted(self.owned, counts, money=True)),
+            Family("difference of rows", 4, lambda: ways.named_pairs(self.named, money=True)),
             Family("difference", 4, lambda: ways.with_others(ranked, here[::-1])),
-            Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=money)),
+            Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=True)),
             Family("sum and difference", 8, lambda: ways.twice(ranked)),
-            Family("sum of rows", 10, lambda: ways.named_triples(self.named, money=money)),
+            Family("sum of rows", 10, lambda: ways.named_triples(self.named, money=True)),
         ]
-        if not money:
-            found.append(Family("count of rows", 2, lambda: ways.row_lengths(self.rows)))
-        return found
+
+    def _number_families(self, place: Operand, near: Sequence[Operand]) -> list[Family]:
+        """A number without a unit may be an id, so it is only a sum or a count, never a difference or a product."""
+        counted = [operand for operand in near if operand.unit == "number"]
+        return [
+            Family("sum", 1, lambda: ways.runs(counted, place.start)),
+            Family("sum", 1, lambda: ways.groups(counted, place)),
+            Family("count of rows", 1, lambda: ways.row_lengths(self.rows)),
+            Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=False)),
+            Family("column sum", 2, lambda: ways.named_columns(self.named, money=False)),
+            Family("sum of group", 2, lambda: ways.tagged_sums(self.rows, self.words, money=False)),
+            Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=False)),
+        ]
 
     def _percent_families(self, place: Operand, near: Sequence[Operand]) -> list[Family]:
         narrow = place.places[:1]
@@ -268,10 +282,9 @@ class _Attempt:
         return found
 
     def _counts(self, at: int) -> tuple[int, ...]:
-        near = sorted(self.stated.counts, key=lambda count: abs(count[0] - at))
-        ordered = dict.fromkeys(count for _, count in near if count > 1)
-        ordered.update(dict.fromkeys(self.lengths))
-        return tuple(ordered)[:5]
+        near = sorted((abs(place - at), count) for place, count in self.stated.counts if count > 1)
+        ordered = dict.fromkeys(count for distance, count in near if distance <= MAX_COUNT_DISTANCE)
+        return tuple(dict.fromkeys((*tuple(ordered)[:3], *self.lengths[:2])))
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -327,14 +340,47 @@ class _Attempt:
 
     @cached_property
     def named(self) -> list[Row]:
-        """The rows that the naming text names."""
-        return [row for row in self.rows if any(_is_named(name, self.words, self.naming) for name in row.names)]
+        """The rows that the naming text names, with the amounts whose field it mentions where fields are alternatives."""
+        found = [row for row in self.rows if any(_is_named(name, self.words, self.naming) for name in row.names)]
+        return [self._mentioned(row) for row in found]
 
     @cached_property
     def owned(self) -> list[Row]:
         """The rows inside named rows."""
-        named = {id(row) for row in self.named}
-        return [row for row in self.rows if row.owner is not None and id(row.owner) in named]
+        return [
+            self._mentioned(row)
+            for row in self.rows
+            if row.owner is not None and any(_is_named(name, self.words, self.naming) for name in row.owner.names)
+        ]
+
+    def _mentioned(self, row: Row) -> Row:
+        """The row without the amounts of alternative fields that nobody mentions (the other cabins' prices)."""
+        groups: dict[str, list[Cell]] = {}
+        for cell in row.cells:
+            prefix, dot, _ = cell.field.rpartition(".")
+            if dot:
+                groups.setdefault(prefix, []).append(cell)
+        dropped: set[int] = set()
+        for cells in groups.values():
+            kept = [cell for cell in cells if self._says_field(cell.field)]
+            if kept and len(kept) < len(cells):
+                dropped.update(id(cell) for cell in cells if cell not in kept)
+        if not dropped:
+            return row
+        return replace(row, cells=[cell for cell in row.cells if id(cell) not in dropped])
+
+    def _says_field(self, path: str) -> bool:
+        name = fold(path.rpartition(".")[2])
+        known = self._fields_said.get(name)
+        if known is None:
+            folded = self.folded
+            known = self._fields_said[name] = name in folded or name.replace("_", " ") in folded
+        return known
+
+    @cached_property
+    def folded(self) -> str:
+        """The answer, folded."""
+        return fold(self.extraction.text)
 
     def _named_beside(self, place: Operand) -> list[Row]:
         """The rows named in the target's own line."""

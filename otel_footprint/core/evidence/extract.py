@@ -29,6 +29,8 @@ MAX_TOKENS: Final = 20_000
 _FENCE: Final = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _GLUED: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z]{1,5})")
+_AMOUNTS: Final = re.compile(r"balance|amount|payment|price|cost|fare|charge|refund|total", re.IGNORECASE)
+_NAMED_KEY: Final = re.compile(r"\d{4,}$|card|certificate|account|wallet", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[_\-/:.@]+")
 _COUNTED_WORD: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:-[a-z]+)+")
 _FIELD_NAME: Final = re.compile(
@@ -183,7 +185,8 @@ class Extraction:
             self._label(piece)
         elif isinstance(piece.value, str):
             # The text between the quotes is scanned as it stands, so that spans need no mapping.
-            readings = typed.of_leaf(piece.key, piece.value) if piece.spelled == piece.value else ()
+            field_name = _money_field(piece) or piece.key
+            readings = typed.of_leaf(field_name, piece.value) if piece.spelled == piece.value else ()
             whole = [one for one in readings if one.kind != "number" and one.text.strip() == piece.spelled.strip()]
             if whole:
                 if not _trivial(whole[0]):
@@ -191,7 +194,7 @@ class Extraction:
             else:
                 self._prose(piece.spelled, piece.start, piece.key)
         elif isinstance(piece.value, (int, float)) and not isinstance(piece.value, bool):
-            readings = typed.of_leaf(piece.key, piece.value)
+            readings = typed.of_leaf(_money_field(piece) or piece.key, piece.value)
             strong = [one for one in readings if one.kind != "number" and not _trivial(one)]
             if strong:
                 self._typed_leaf(strong[0], piece)
@@ -240,7 +243,7 @@ def classify(spelled: str, min_digits: int) -> str | None:
     return "identifier"
 
 
-def is_coined(spelled: str, min_digits: int) -> bool:
+def is_coined(spelled: str) -> bool:
     """Whether a form that nothing accounts for is no data after all.
 
     A placeholder, a crossed-out id, words joined by underscores around a small number, or alternatives of which none is
@@ -250,7 +253,7 @@ def is_coined(spelled: str, min_digits: int) -> bool:
         return True
     if "_" in spelled and all(_label_word(part) for part in re.split(r"[_\-]+", spelled)):
         return True
-    return "/" in spelled and all(classify(part, min_digits) is None for part in spelled.split("/"))
+    return "/" in spelled and all(len(part) <= 2 or part.isalpha() for part in spelled.split("/"))
 
 
 def _label_word(part: str) -> bool:
@@ -265,6 +268,14 @@ def _short_number(part: str, min_digits: int) -> bool:
 
 def _digits(spelled: str) -> int:
     return sum("0" <= char <= "9" for char in spelled)
+
+
+def _money_field(piece: answer_json.Piece) -> str | None:
+    """The field around a leaf that says it is money, where its own field is only a name (``balances: {card_77: 39}``)."""
+    for step in piece.path[:-1][-2:]:
+        if isinstance(step, str) and _AMOUNTS.search(step):
+            return "amount" if not isinstance(piece.value, str) and piece.key and _NAMED_KEY.search(piece.key) else None
+    return None
 
 
 def _trivial(value: typed.Typed) -> bool:

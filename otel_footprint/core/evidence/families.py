@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import combinations, islice
 from typing import Final, TypeAlias
 
-from otel_footprint.core.evidence.rows import Cell, Row
+from otel_footprint.core.evidence.rows import Cell, Row, Table
 from otel_footprint.core.evidence.stated import Operand
 
 Result: TypeAlias = "tuple[Decimal, tuple[str, ...]]"
@@ -88,24 +88,28 @@ def groups(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
 def item_ends(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
     """Of the first (and of the last) stated values of the list items or lines around: their difference, their sum."""
     own = dict(target.places)
+    block = own.get("block")
     for kind in ("item", "line"):
-        for scope in ("block", None):
+        for blocks in ((block,), (_less(block),), None):
             firsts: dict[object, Operand] = {}
             lasts: dict[object, Operand] = {}
             for operand in near:
                 places = dict(operand.places)
                 place = places.get(kind)
-                if place is None or place == own.get(kind):
-                    continue
-                if scope is not None and places.get(scope) not in (own.get(scope), _less(own.get(scope))):
+                if (
+                    place is None
+                    or place == own.get(kind)
+                    or (blocks is not None and places.get("block") not in blocks)
+                ):
                     continue
                 firsts.setdefault(place, operand)
                 lasts[place] = operand
-            for chosen in (firsts, lasts):
+            for chosen in (lasts, firsts):
                 before = [operand.number for operand in chosen.values() if operand.start < target.start]
                 if len(before) > 1:
                     yield abs(before[-1] - before[-2]), _inputs(before[-2:])
-                if 1 < len(chosen) <= 40:
+                    yield before[-1] + before[-2], _inputs(before[-2:])
+                if 2 < len(chosen) <= 40:
                     numbers = [operand.number for operand in chosen.values()]
                     yield sum(numbers, Decimal(0)), _inputs(numbers)
 
@@ -183,7 +187,7 @@ def columns_counted(rows: Sequence[Row], counts: Sequence[int], *, money: bool) 
 
 def owned_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
     """The sum of one field over the list inside a named row (the flights of a reservation)."""
-    tables: dict[tuple[int, str], list[Decimal]] = {}
+    tables: dict[tuple[Table, str], list[Decimal]] = {}
     for row in rows:
         for cell in row.cells:
             if cell.money == money:
@@ -210,14 +214,16 @@ def kin_differences(
                     continue
                 for theirs in other.cells:
                     pair = (operand.number, theirs.number)
-                    if theirs.field.rpartition(".")[2] == last and theirs.number != operand.number and pair not in seen:
+                    if not theirs.money or theirs.number == operand.number or pair in seen:
+                        continue
+                    if theirs.field.rpartition(".")[2] == last:
                         seen.add(pair)
                         yield abs(operand.number - theirs.number), _inputs((max(pair), min(pair)))
 
 
 def tagged_sums(rows: Sequence[Row], tags: Container[str], *, money: bool) -> Iterator[Result]:
     """The sum of one field over the rows of a table that share a word which the answer uses (all gift cards)."""
-    tables: dict[tuple[int, str, str], list[Decimal]] = {}
+    tables: dict[tuple[Table, str, str], list[Decimal]] = {}
     for row in rows:
         for tag in row.tags:
             if tag in tags:
@@ -240,7 +246,7 @@ def with_others(ranked: Sequence[Operand], others: Sequence[Decimal]) -> Iterato
 
 def named_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
     """The sum over all named rows of one table, by field; then over all named rows with that field."""
-    tables: dict[tuple[int, str], dict[object, Decimal]] = {}
+    tables: dict[tuple[Table, str], dict[object, Decimal]] = {}
     everywhere: dict[str, dict[object, Decimal]] = {}
     for row in rows:
         for cell in row.cells:
@@ -284,7 +290,7 @@ def named_triples(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
 
 def whole_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
     """The sum of one field over a whole table."""
-    tables: dict[tuple[int, str], list[Decimal]] = {}
+    tables: dict[tuple[Table, str], list[Decimal]] = {}
     for row in rows:
         for cell in row.cells:
             if cell.money == money:
@@ -294,9 +300,18 @@ def whole_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
             yield sum(column, Decimal(0)), _inputs(column)
 
 
+def fields_counted(rows: Sequence[Row], counts: Sequence[int]) -> Iterator[Result]:
+    """An amount of a row that is named beside the target, times a small count."""
+    for row in rows[:MAX_ROWS]:
+        for cell in row.cells:
+            if cell.money:
+                for count in counts:
+                    yield cell.number * count, (spelled(cell.number), str(count))
+
+
 def row_lengths(rows: Sequence[Row]) -> Iterator[Result]:
     """How many entries a table has."""
-    sizes: dict[int, int] = {}
+    sizes: dict[Table, int] = {}
     for row in rows:
         sizes[row.table] = sizes.get(row.table, 0) + 1
     for size in sizes.values():

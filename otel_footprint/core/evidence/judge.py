@@ -43,6 +43,7 @@ _ENDING: Final = re.compile(
     r"(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4|digits)[^.\n]{0,20}|[*x•·.…]{2,}[\s\-]*)\W{0,6}$", re.IGNORECASE
 )
 _ENDING_CHARS: Final = 40
+_NUMBERED_LABEL: Final = re.compile(r"([a-z]{2,12})[-_]\d{1,2}")
 _LEADING_ZERO: Final = re.compile(r"\D*0\d")
 _PARTS: Final = re.compile(r"[_\-/:.@]+")
 _LABEL: Final = re.compile(r"[a-z]{1,8}\d{0,2}|\d{1,2}")
@@ -126,7 +127,7 @@ def judge(
         if finding.status is None:
             finding.status = "derivable" if finding.derivation is not None else "unsupported"
     findings = [
-        finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, options))
+        finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
     ]
     return _verdict(
         findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind, work_bound=work_bound
@@ -183,10 +184,11 @@ def _parts(spelled: str, options: Evidence) -> tuple[tuple[str, Question | None]
     pieces = [piece for piece in _PARTS.split(spelled) if piece]
     if len(pieces) < 2:
         return None
+    alternatives = "/" in spelled
     parts: list[tuple[str, Question | None]] = []
     for piece in pieces:
         is_data = classify(piece, options.min_digits) is not None
-        if not is_data and not _LABEL.fullmatch(piece):
+        if not is_data and (alternatives or not _LABEL.fullmatch(piece)):
             is_data = any("0" <= char <= "9" for char in piece)
         parts.append((piece, Question(piece, rounding=False) if is_data else None))
     if not any(question for _, question in parts):
@@ -242,10 +244,17 @@ def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:
     finding.status = "echoed" if accepted and not ground.options.strict else "argument_only"
 
 
-def _coined(candidate: Candidate, options: Evidence) -> bool:
+def _coined(candidate: Candidate, ground: Ground) -> bool:
+    """Whether a value that nothing accounts for is a label the model made up, and no claim about the world."""
     if candidate.declared or candidate.shape not in ("identifier", "number"):
         return False
-    return is_coined(candidate.form, options.min_digits)
+    if is_coined(candidate.form):
+        return True
+    numbered = _NUMBERED_LABEL.fullmatch(candidate.form)
+    if numbered is None:
+        return False
+    word = Question(numbered.group(1), rounding=False)
+    return any(source.carried.grade(word) for source in ground.window) or any(one.grade(word) for one in ground.said)
 
 
 def _says_tail(text: str, candidate: Candidate) -> bool:

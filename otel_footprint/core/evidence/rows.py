@@ -49,6 +49,12 @@ class Cell:
     money: bool
 
 
+class Table:
+    """What the rows of one list or map have in common: only that they are in it."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False)
 class Row:
     """One row: its names (folded), numbers, list lengths by field, and clock times by field in minutes.
@@ -57,7 +63,7 @@ class Row:
     words (a kind, a state), by which rows form groups.
     """
 
-    table: int
+    table: Table
     owner: Row | None = None
     names: set[str] = field(default_factory=set)
     cells: list[Cell] = field(default_factory=list)
@@ -97,7 +103,7 @@ def rows_of(values: tuple[Json, ...]) -> list[Row]:
     return [row for row in reader.rows if row.cells or row.lists or row.clocks]
 
 
-_Step: TypeAlias = "tuple[Json, Row | None, Row | None, str, int, str | None]"
+_Step: TypeAlias = "tuple[Json, Row | None, Row | None, str, Table, str | None]"
 """A value to walk: the row its leaves belong to, the row around it, the field so far, its table, its key in a map."""
 
 
@@ -107,20 +113,15 @@ class _Reader:
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.numbers = 0
-        self._tables = 0
-
-    def next_table(self) -> int:
-        self._tables += 1
-        return self._tables
 
     def walk(self, value: Json) -> None:
-        stack: list[_Step] = [(value, None, None, "", self.next_table(), None)]
+        stack: list[_Step] = [(value, None, None, "", Table(), None)]
         while stack and self.numbers <= MAX_NUMBERS:
             item, row, owner, path, table, called = stack.pop()
             if isinstance(item, dict):
                 stack.extend(reversed(list(self._object(item, row, owner, path, table, called))))
             elif isinstance(item, list):
-                inner = self.next_table()
+                inner = Table()
                 if row is not None:
                     row.lists[path] = len(item)
                 for one in reversed(item):
@@ -132,7 +133,7 @@ class _Reader:
                 self._leaf(item, row, path)
 
     def _object(
-        self, item: dict[str, Json], around: Row | None, owner: Row | None, path: str, table: int, called: str | None
+        self, item: dict[str, Json], around: Row | None, owner: Row | None, path: str, table: Table, called: str | None
     ) -> Iterator[_Step]:
         named = called is not None or any(
             _NAMING.search(key) and isinstance(inner, (str, int)) for key, inner in item.items()
@@ -147,7 +148,7 @@ class _Reader:
             row, prefix = around, f"{path}." if path else ""
         children = [inner for inner in item.values() if isinstance(inner, dict)]
         is_map = len(children) > 1 and len(children) == len(item) and len({frozenset(child) for child in children}) <= 3
-        inner_table = self.next_table() if is_map else table
+        inner_table = Table() if is_map else table
         for key, inner in item.items():
             if isinstance(inner, str) and _NAMING.search(key) and 1 < len(inner) <= 80:
                 row.names.add(fold(inner).strip("# "))
@@ -158,7 +159,7 @@ class _Reader:
 
     def _leaf(self, item: Json, row: Row | None, path: str) -> None:
         if row is None:
-            row = Row(self.next_table())
+            row = Row(Table())
             self.rows.append(row)
         if isinstance(item, str):
             if ":" in item and len(item) <= 40:
