@@ -2,7 +2,8 @@
 
 The method of each SDK's client is wrapped through which every call passes to the network, whatever the application used:
 create, parse, stream, retrieve, a tool runner, a raw or streaming response, a client of any kind and age. It runs inside
-the official instrumentation's span, so the order of installation does not matter.
+the official instrumentation's span, so the order of installation does not matter; but for boto3, where the official one
+wraps the very same method and ours must come first.
 
 Rules
 -----
@@ -23,7 +24,7 @@ import wrapt
 from opentelemetry import trace
 
 from otel_footprint.boundary import guard
-from otel_footprint.providers import carrying_anthropic, carrying_openai
+from otel_footprint.providers import carrying_anthropic, carrying_bedrock, carrying_openai
 from otel_footprint.providers.carrying_registry import Carried, Carrying, CarryRegistry
 from otel_footprint.providers.carrying_seam import Seam, Wrapper
 
@@ -119,22 +120,35 @@ def _async(reader: _Reader) -> Wrapper:
     return request
 
 
-def _start(reader: _Reader, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Carrying | None:
-    """Note what the request says; None for a request that is no call of a model, or whose span is another's."""
+def _bedrock(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    with guard("carrying.request"):
+        # The service's client calls with two positional arguments; a closure on top of us may put the client before them.
+        if len(args) >= 2 and carrying_bedrock.concerns(args[-2]):
+            entry = _entry()
+            if entry is not None:
+                carrying_bedrock.read_request(entry, args[-1])
+    return wrapped(*args, **kwargs)
+
+
+def _entry() -> Carrying | None:
+    """Where the facts of the request that starts now go; None when its span is another request's."""
     registry = _registry
     if registry is None:
         return None
+    span = trace.get_current_span().get_span_context()
+    return registry.begin(span.trace_id, span.span_id)
+
+
+def _start(reader: _Reader, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Carrying | None:
+    """Note what the request says; None for a request that is no call of a model, or whose span is another's."""
     with guard("carrying.request"):
         # Somebody's closure on top may call us with the client among the arguments, so the place does not tell.
         options = kwargs.get("options") or next(arg for arg in args if hasattr(arg, "json_data"))
         if not reader.concerns(options.method.lower(), options.url.partition("?")[0]):
             return None
-        span = trace.get_current_span().get_span_context()
-        entry = registry.begin(span.trace_id, span.span_id)
-        if entry is None:
-            return None
+        entry = _entry()
         body = options.json_data
-        if isinstance(body, dict):
+        if entry is not None and isinstance(body, dict):
             extra = options.extra_json
             if extra:
                 body = {**body, **extra}
@@ -155,4 +169,5 @@ _PLACES: Final = (
     _Place("anthropic._base_client", "AsyncAPIClient", "request", _async(carrying_anthropic)),
     _Place("anthropic._response", "BaseAPIResponse", "_parse", carrying_anthropic.parse),
     _Place("anthropic._legacy_response", "LegacyAPIResponse", "_parse", carrying_anthropic.parse),
+    _Place("botocore.client", "BaseClient", "_make_api_call", _bedrock),
 )
