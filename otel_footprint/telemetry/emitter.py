@@ -95,13 +95,14 @@ class Emitter:
         span = _recording(emission.span)
         bounds = Bounds()
         events = Events()
-        if (span is not None and self._on_span) or self._logs():
+        logs = self._logs()
+        if (span is not None and self._on_span) or logs:
             with guard("telemetry.events"):
                 events = events_of(emission.decisions, emission.call, self._capture, bounds)
         if span is not None:
             with guard("telemetry.span"):
                 self._write(span, emission, events, bounds)
-        if events.made:
+        if logs and events.made:
             with guard("telemetry.logs"):
                 self._log(emission, events)
 

@@ -71,8 +71,9 @@ def events_of(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds
     planned = list(_plan(decisions, call, capture, bounds))
     if not planned:
         return Events()
-    by_importance = sorted(range(len(planned)), key=lambda index: planned[index].importance)
-    kept = set(by_importance[:MAX_EVENTS])
+    kept = set(range(len(planned)))
+    if len(planned) > MAX_EVENTS:
+        kept = set(sorted(range(len(planned)), key=lambda index: planned[index].importance)[:MAX_EVENTS])
     return Events(
         made=tuple(
             Event(event.name, event.attributes(), index in kept)
