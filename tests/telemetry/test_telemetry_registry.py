@@ -178,7 +178,7 @@ def test_no_name_is_written_by_hand() -> None:
     literal = re.compile(r"""["'](agentfootprint\.[a-z_.]+|gen_ai\.evaluation\.[a-z_.]+)["']""")
     found = [
         f"{path.relative_to(ROOT)}: {match}"
-        for path in (ROOT / "otel_footprint" / "telemetry").glob("*.py")
+        for path in (ROOT / "otel_footprint").rglob("*.py")
         if path != generated
         for match in literal.findall(path.read_text(encoding="utf-8"))
     ]
