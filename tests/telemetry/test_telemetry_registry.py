@@ -183,3 +183,24 @@ def test_no_name_is_written_by_hand() -> None:
         for match in literal.findall(path.read_text(encoding="utf-8"))
     ]
     assert found == ["otel_footprint/telemetry/events.py: agentfootprint.evidence"]  # a value, not a key
+
+
+def test_pages_and_collector_files_name_nothing_that_is_not_in_the_registry() -> None:
+    known = {*BY_KEY, *BY_NAME, *EVENTS, *METRICS}
+    prometheus = {f"{name.replace('.', '_')}" for name in METRICS}
+    pages = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(path for kind in ("*.yaml", "*.yml", "*.json", "*.md") for path in (ROOT / "collector").rglob(kind)),
+    ]
+    strangers = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"(?<![\w.])agentfootprint(?:\.\w+)+\.?", text):
+            stem = name.rstrip(".")
+            if stem not in known and not any(key.startswith(f"{stem}.") for key in known):
+                strangers.append(f"{page.relative_to(ROOT)}: {name}")
+        for name in re.findall(r"(?<![\w:])agentfootprint_\w+", text):
+            if not name.startswith(tuple(prometheus)):
+                strangers.append(f"{page.relative_to(ROOT)}: {name}")
+    assert strangers == []
