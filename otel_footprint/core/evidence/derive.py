@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence import families as ways
@@ -209,7 +210,7 @@ class _Attempt:
             for operand in self.stated.operands
             if operand.finding is not place.finding
             and operand.finding.status in ACCOUNTED
-            and _compatible(operand, unit, unit_name)
+            and self._compatible(operand, unit)
         ]
         if unit == "percent":
             return self._percent_families(place, near)
@@ -237,10 +238,11 @@ class _Attempt:
             Family("count times value", 1, lambda: ways.counted(ranked, counts)),
             Family("difference", 2, lambda: ways.pairs(ranked)),
             Family("count times field", 2, lambda: ways.fields_counted(self._named_beside(place), counts)),
-            Family("sum of group", 2, lambda: ways.tagged_sums(self.rows, self.words, money=True)),
+            Family("sum of group", 1, lambda: ways.tagged_sums(self.rows, self._words_beside(place), money=True)),
             Family("column sum", 2, lambda: ways.named_columns(self.named, money=True)),
             Family("count times sum", 2, lambda: ways.runs_counted(near, at, counts)),
             Family("count times column sum", 3, lambda: ways.columns_counted(self.owned, counts, money=True)),
+            Family("difference from column sum", 3, lambda: ways.from_columns(ranked, self.owned)),
             Family("difference of rows", 4, lambda: ways.named_pairs(self.named, money=True)),
             Family("difference", 4, lambda: ways.with_others(ranked, here[::-1])),
             Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=True)),
@@ -257,9 +259,20 @@ class _Attempt:
             Family("count of rows", 1, lambda: ways.row_lengths(self.rows)),
             Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=False)),
             Family("column sum", 2, lambda: ways.named_columns(self.named, money=False)),
-            Family("sum of group", 2, lambda: ways.tagged_sums(self.rows, self.words, money=False)),
+            Family("sum of group", 1, lambda: ways.tagged_sums(self.rows, self._words_beside(place), money=False)),
             Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=False)),
         ]
+
+    def _compatible(self, operand: Operand, unit: Unit) -> bool:
+        if operand.unit == unit:
+            return True
+        # A bare number of a JSON answer is money when that is what a result carries it as.
+        return (
+            unit == "money"
+            and operand.unit == "number"
+            and operand.key is not None
+            and operand.number in self.by_number
+        )
 
     def _percent_families(self, place: Operand, near: Sequence[Operand]) -> list[Family]:
         narrow = place.places[:1]
@@ -328,15 +341,22 @@ class _Attempt:
 
     @cached_property
     def words(self) -> set[str]:
-        """The words of the naming text, and its joined words taken apart."""
-        found: set[str] = set()
-        for token in tokens(self.naming):
-            found.add(token.form)
-            if "_" in token.form:
-                pieces = token.form.split("_")
-                found.update(pieces)
-                found.update("_".join(pieces[start : start + 2]).rstrip("s") for start in range(len(pieces) - 1))
+        """The tokens of the naming text."""
+        return {token.form for token in tokens(self.naming)}
+
+    def _words_beside(self, place: Operand) -> set[str]:
+        """The words of the field or line a target stands in, joined words taken apart, plurals cut."""
+        beside = fold(place.key) if place.key is not None else self._line(place)
+        pieces = [piece for piece in re.split(r"[^a-z]+", beside) if len(piece) > 2][:40]
+        found = {piece.rstrip("s") for piece in pieces} | set(pieces)
+        found.update(f"{one}_{other.rstrip('s')}" for one, other in pairwise(pieces))
         return found
+
+    def _line(self, place: Operand) -> str:
+        text = self.extraction.text
+        start = text.rfind("\n", 0, place.start) + 1
+        end = text.find("\n", place.end)
+        return fold(text[max(start, place.start - 300) : min(end if end >= 0 else len(text), place.end + 300)])
 
     @cached_property
     def named(self) -> list[Row]:
@@ -384,10 +404,7 @@ class _Attempt:
 
     def _named_beside(self, place: Operand) -> list[Row]:
         """The rows named in the target's own line."""
-        text = self.extraction.text
-        start = text.rfind("\n", 0, place.start) + 1
-        end = text.find("\n", place.end)
-        line = fold(text[start : end if end >= 0 else len(text)][:600])
+        line = self._line(place)
         words = {token.form for token in tokens(line)}
         return [row for row in self.named if any(_is_named(name, words, line) for name in row.names)]
 
@@ -395,14 +412,6 @@ class _Attempt:
 def _is_named(name: str, words: set[str], naming: str) -> bool:
     bare = name.strip("#")
     return bare in words or (" " in bare and bare in naming)
-
-
-def _compatible(operand: Operand, unit: Unit, unit_name: str | None) -> bool:
-    if unit == "number":
-        return operand.unit in ("number", "money")
-    if unit == "quantity":
-        return operand.unit == "quantity" and operand.unit_name == unit_name
-    return operand.unit == unit
 
 
 def precision(number: Decimal, unit: Unit, finding: Finding) -> int:

@@ -89,6 +89,7 @@ def item_ends(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
     """Of the first (and of the last) stated values of the list items or lines around: their difference, their sum."""
     own = dict(target.places)
     block = own.get("block")
+    # In a JSON answer a block is a pair: the leaf it stands in, and its number there.
     for kind in ("item", "line"):
         for blocks in ((block,), (_less(block),), None):
             firsts: dict[object, Operand] = {}
@@ -115,6 +116,8 @@ def item_ends(near: Sequence[Operand], target: Operand) -> Iterator[Result]:
 
 
 def _less(block: object) -> object:
+    if isinstance(block, tuple):
+        return (block[0], block[1] - 1)
     return block - 1 if isinstance(block, int) else None
 
 
@@ -219,6 +222,14 @@ def kin_differences(
                     if theirs.field.rpartition(".")[2] == last:
                         seen.add(pair)
                         yield abs(operand.number - theirs.number), _inputs((max(pair), min(pair)))
+
+
+def from_columns(ranked: Sequence[Operand], rows: Sequence[Row]) -> Iterator[Result]:
+    """A stated value less the sum of a named row's own list (what was paid before for all its parts)."""
+    totals = list(islice(owned_columns(rows, money=True), 8))
+    for operand in ranked[:3]:
+        for total, inputs in totals:
+            yield abs(operand.number - total), (spelled(operand.number), *inputs)
 
 
 def tagged_sums(rows: Sequence[Row], tags: Container[str], *, money: bool) -> Iterator[Result]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from otel_footprint.core.evidence.answer_json import Piece
 from otel_footprint.core.evidence.extract import Candidate, Extraction
 from otel_footprint.core.evidence.rows import clean, is_money
 from otel_footprint.core.evidence.verdicts import Status
@@ -29,7 +30,7 @@ Unit: TypeAlias = Literal["money", "percent", "number", "duration", "quantity"]
 ACCOUNTED: Final[frozenset[Status]] = frozenset({"said", "read", "respelled", "computed"})
 """Statuses whose values may be operands."""
 MAX_OPERANDS: Final = 400
-MAX_COUNT: Final = 12
+_PROSE_LEAF: Final = 80
 
 _BREAK: Final = re.compile(r"[.!?](?=\s+[A-Z*\-#\d]|\s*$)|\n|;", re.MULTILINE)
 _ITEM: Final = re.compile(r"^([ \t]*)(?:[-*•+–]|\d{1,2}[.)]|\(?[a-zA-Z][.)])[ \t]+", re.MULTILINE)
@@ -104,6 +105,7 @@ class Stated:
         self.text = text
         operands: list[Operand] = []
         layout = Layout.of(text) if extraction.pieces is None else None
+        layouts: dict[int, Layout] = {}
         by_start = {piece.start: piece for piece in extraction.pieces or ()}
         starts = sorted(by_start)
         for finding in findings:
@@ -118,7 +120,7 @@ class Stated:
                 else:
                     piece = by_start[starts[max(bisect_right(starts, start) - 1, 0)]]
                     key = piece.key
-                    places = _json_places(piece.path, text, piece.start, start)
+                    places = _json_places(piece, layouts, start)
                 operands.append(Operand(number, unit, unit_name, start, end, finding, places, key))
                 if len(operands) >= MAX_OPERANDS:
                     break
@@ -154,13 +156,17 @@ def numeric(candidate: Candidate) -> tuple[Decimal, Unit, str | None] | None:
     return None
 
 
-def _json_places(path: tuple[str | int, ...], text: str, piece_start: int, at: int) -> tuple[tuple[str, object], ...]:
-    around = path[:-1]
+def _json_places(piece: Piece, layouts: dict[int, Layout], at: int) -> tuple[tuple[str, object], ...]:
+    """Groups of a JSON answer: those within a long text leaf first, then the objects around it."""
+    around = piece.path[:-1]
     places: list[tuple[str, object]] = []
-    if at > piece_start:
-        sentence = max(text.rfind(". ", piece_start, at), text.rfind("; ", piece_start, at), piece_start)
-        places.append(("sentence", sentence))
-    places.append(("object", around))
-    for depth in range(len(around) - 1, -1, -1):
-        places.append(("object", around[:depth]))
+    if len(piece.spelled) > _PROSE_LEAF:
+        layout = layouts.get(piece.start)
+        if layout is None:
+            # A line break stands as its escape; two characters take the place of two.
+            layout = layouts[piece.start] = Layout.of(piece.spelled.replace("\\n", " \n"))
+        places += [(kind, (piece.start, place)) for kind, place in layout.places(at - piece.start)]
+    elif at > piece.start:
+        places.append(("sentence", piece.start))
+    places += [("object", around[:depth]) for depth in range(len(around), -1, -1)]
     return tuple(places)
