@@ -87,26 +87,28 @@ def _where(name: str, problem: Problem) -> str:
 def _check_file(name: str, evidence: Evidence, sinks: list[Sink], totals: Totals) -> Iterator[Problem]:
     """Check one file into the sinks; yields what of it could not be read."""
     section = _Section(name, sinks, totals)
-    try:
-        with _open(name) as file:
-            for item in files.read(file):
-                match item:
-                    case Problem():
-                        yield item
-                    case Conversation():
-                        judged: Judged | None = None
-                        with guard("check.judge"):
-                            judged = judge_conversation(item, evidence)
-                        if judged is None:
-                            yield Problem(None, f"{section.next_name} could not be judged: a fault of ours")
-                        else:
-                            section.add("messages", judged)
-                    case TraceFile():
-                        yield from _check_trace(item, evidence, section)
-                    case _:
-                        assert_never(item)
-    except OSError as error:
-        yield Problem(None, error.strerror or str(error))
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(_open(name))
+        except OSError as error:
+            yield Problem(None, error.strerror or str(error))
+            return
+        for item in files.read(file):
+            match item:
+                case Problem():
+                    yield item
+                case Conversation():
+                    judged: Judged | None = None
+                    with guard("check.judge"):
+                        judged = judge_conversation(item, evidence)
+                    if judged is None:
+                        yield Problem(None, f"{section.next_name} could not be judged: a fault of ours")
+                    else:
+                        section.add("messages", judged)
+                case TraceFile():
+                    yield from _check_trace(item, evidence, section)
+                case _:
+                    assert_never(item)
 
 
 def _check_trace(trace: TraceFile, evidence: Evidence, section: _Section) -> Iterator[Problem]:

@@ -79,7 +79,11 @@ class _Line:
 def _lines(file: BinaryIO) -> Iterator[_Line | Problem]:
     number = 0
     while True:
-        data = file.readline(MAX_LINE_BYTES)
+        try:
+            data = file.readline(MAX_LINE_BYTES)
+        except OSError as error:
+            yield Problem(number + 1, error.strerror or str(error))
+            return
         if not data:
             return
         number += 1
