@@ -47,9 +47,9 @@ class Tail(NamedTuple):
 _SIGNS: Final = "".join(SYMBOLS)
 _BEHIND: Final = re.compile(
     rf"(?P<blank>[ \u00a0]{{0,16}})(?P<dash>-?)"
-    rf"(?P<word>(?:\u00b0[ \u00a0]?)?[A-Za-z\u00b5\u03a9]+(?:[23](?![\w.])|[\u00b2\u00b3])?(?:/[A-Za-z]+(?:2(?!\w)|[\u00b2\u00b3])?)?|[%\u2030\u00b0\u2103\u2109\"'{_SIGNS}])"
+    rf"(?P<word>(?:\u00b0[ \u00a0]?)?[A-Za-z\u00b5\u03a9]{{1,24}}(?![A-Za-z])(?:[23](?![\w.])|[\u00b2\u00b3])?(?:/[A-Za-z]{{1,12}}(?![A-Za-z])(?:2(?!\w)|[\u00b2\u00b3])?)?|[%\u2030\u00b0\u2103\u2109\"'{_SIGNS}])"
 )
-_NEXT_WORD: Final = re.compile(r"[ \u00a0-]([A-Za-z]+)")
+_NEXT_WORD: Final = re.compile(r"[ \u00a0-]([A-Za-z]{1,24})(?![A-Za-z])")
 _MARKS: Final = frozenset("\"'%\u00b0")
 _QUOTES: Final = frozenset("\"'")
 _COMPOSED: Final = frozenset("d h hr hrs m min ft ' lb lbs".split())
@@ -64,7 +64,7 @@ def read_tail(plain: str, end: int, *, symbol: bool = False, scaled: bool = Fals
         return Tail(end)
     match = _BEHIND.match(plain, end)
     if match is None:
-        return Tail(end, identifier=following == "_")
+        return Tail(end, identifier=following == "_" or following.isalpha())
     word = match["word"]
     stop = match.end()
     glued = not match["blank"] and not match["dash"]
@@ -318,6 +318,7 @@ def _money(
     )
 
 
+_DECADE: Final = re.compile(r"(?:1[5-9]|20)\d0")
 _RANGE: Final = re.compile(
     r"[ \u00a0]{0,3}(?:-|to|through|and|or|/)[ \u00a0]{0,3}(?P<sign>[-+]?)(?P<symbol>["
     + re.escape(_SIGNS)
@@ -337,6 +338,8 @@ def amounts(plain: str, start: int) -> tuple[list[Typed], int]:
         return [], _past_token(plain, numeral.end)
     if tail.readings and plain[tail.end - 1] in _QUOTES and plain[lead.start - 1 : lead.start] == plain[tail.end - 1]:
         tail = Tail(numeral.end)  # a number in quotes
+    if tail.end == numeral.end + 1 and plain[numeral.end] == "s" and _DECADE.fullmatch(plain, start, numeral.end):
+        return [], tail.end
     if (not tail.readings and tail.currency is None and not tail.power) or lead.currency is not None:
         ranged = _ranged(plain, start, numeral, lead, tail)
         if ranged is not None:

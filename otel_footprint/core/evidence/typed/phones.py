@@ -15,7 +15,7 @@ _LONG_CODES: Final = frozenset(
 )
 """Country codes of two digits; 1 and 7 have one, all others three."""
 
-_INTERNATIONAL: Final = re.compile(r"\+\d{1,3}(?:[ \u00a0.-]?\(?\d{1,5}\)?){1,7}(?![\w-])")
+_INTERNATIONAL: Final = re.compile(r"\+\d{1,15}(?:[ \u00a0.-]{0,2}\(?(?<!\d)\d{1,12}\)?){0,7}(?![\w-])")
 _AREA: Final = re.compile(r"\((\d{2,5})\)[ \u00a0-]?\d{2,4}(?:[ \u00a0.-]\d{2,4}){1,3}(?![\w-])")
 _GROUPS: Final = re.compile(r"(?:1[ \u00a0.-])?\d{3}([ \u00a0.-])\d{3}\1\d{4}(?![\w-]|[.,]\d)")
 
