@@ -58,6 +58,7 @@ _OPAQUE_KINDS: Final = frozenset({"image", "audio", "video", "document"})
 _CUT: Final = frozenset({"error", "length", "max_tokens", "incomplete", "content_filter"})
 _PER_MESSAGE_BYTES: Final = 500
 """What a converted message takes beside its text: the message, its parts, its key, its place in the table."""
+_MODELS_PARTS: Final = frozenset({"tool_call", "reasoning", "server_tool_call", "server_tool_call_response"})
 _STRUCTURE_WEIGHT: Final = 5
 """How many bytes a structure and its key take for each byte of the key, about."""
 
@@ -306,6 +307,8 @@ def _frozen(value: Any) -> bytes | None:
 def _convert(message: Any) -> tuple[Message, ...]:
     """One message of the conventions as one or more of the core; none where it has no parts."""
     role = _role_of(message)
+    if role != "assistant" and len(message.parts) > 1 and any(part.type == "tool_call" for part in message.parts):
+        return _convert_turns(message, role)
     name = message.name if isinstance(message.name, str) else None
     parts: list[Part] = []
     results: list[ToolResult] = []
@@ -325,6 +328,17 @@ def _convert(message: Any) -> tuple[Message, ...]:
         return (Message(role, tuple(parts), name),)
     alone = [Message("tool", (result,), name) for result in results[:-1]]
     return (*alone, Message("tool", (results[-1], *parts), name))
+
+
+def _convert_turns(message: Any, role: Role) -> tuple[Message, ...]:
+    """A message that holds turns of both sides, told apart by their parts."""
+    turns: list[tuple[str, list[Any]]] = []
+    for part in message.parts:
+        side = "assistant" if part.type in _MODELS_PARTS else "user" if role == "tool" else role
+        if not turns or turns[-1][0] != side:
+            turns.append((side, []))
+        turns[-1][1].append(part)
+    return tuple(made for side, parts in turns for made in _convert(_Message(side, tuple(parts), message.name)))
 
 
 def _convert_part(part: Any, role: Role) -> Part | None:

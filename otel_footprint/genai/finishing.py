@@ -24,7 +24,7 @@ INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invoca
 """The invocation whose completion hook is being called, or None."""
 
 WHOLE_INPUTS: Final = "otel_footprint_inputs"
-"""Attribute of an invocation: what was sent in the end, where that is more than what its hook is given."""
+"""Attribute of an invocation, or of its inputs: what was sent in the end, where that is more than a hook is given."""
 
 AGENT_KEY: Final = create_key("otel_footprint.agent")
 """Where the name of the agent that makes a call is in the Context: its span is a parent, out of reach of the hook."""

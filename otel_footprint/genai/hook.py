@@ -154,7 +154,7 @@ class _Reader:
             return
         if outputs and facts.response_id is not None:
             self._answered.put(facts.response_id, now)
-        whole = getattr(INVOCATION.get(), WHOLE_INPUTS, None)
+        whole = getattr(INVOCATION.get(), WHOLE_INPUTS, None) or getattr(inputs, WHOLE_INPUTS, None)
         system, messages = self._converter.messages(
             inputs if whole is None else whole, system_instruction, joined=facts.joined
         )

@@ -15,7 +15,8 @@ The cures
 - A tool that runs inside a model call (automatic function calling) is not a part of that call: a model call in it is
   one of its own.
 - Of the requests that automatic function calling makes inside one call, the hook is given the first request and the last
-  answer; what the tools returned in between is in the response, and is kept for our hook.
+  answer; what the tools returned in between is in the response, and is kept for our hook. So are the steps of a request
+  of Google's interactions API that the instrumentation leaves out.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
 from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, WHOLE_INPUTS
+from otel_footprint.genai.google_steps import steps_as_messages
 from otel_footprint.genai.hook import FootprintHook
 from otel_footprint.genai.patching import Patch
 
@@ -37,6 +39,7 @@ _HANDLER: Final = "opentelemetry.util.genai.handler"
 _INVOCATION: Final = "opentelemetry.util.genai._invocation"
 _STREAM: Final = "opentelemetry.util.genai.stream"
 _GOOGLE: Final = "opentelemetry.instrumentation.google_genai.generate_content"
+_INTERACTIONS: Final = "opentelemetry.instrumentation.google_genai.interactions"
 _GOOGLE_MESSAGE: Final = "opentelemetry.instrumentation.google_genai.message"
 _ANTHROPIC_RAW: Final = "opentelemetry.instrumentation.genai.anthropic._raw_response"
 
@@ -107,12 +110,17 @@ def _patch_google(module: ModuleType) -> list[Patch | None]:
     return [_patch(module, "_apply_response_attributes", _read_google_response)]
 
 
+def _patch_interactions(module: ModuleType) -> list[Patch | None]:
+    return [_patch(module, "_interactions_input_to_messages", _read_steps)]
+
+
 _PATCHERS: Final[dict[str, Callable[[ModuleType], list[Patch | None]]]] = {
     _HANDLER: _patch_handler,
     _INVOCATION: _patch_invocation,
     _STREAM: _patch_streams,
     _ANTHROPIC_RAW: _patch_anthropic_raw,
     _GOOGLE: _patch_google,
+    _INTERACTIONS: _patch_interactions,
 }
 
 
@@ -193,6 +201,24 @@ def _read_google_response(
         convert = getattr(sys.modules.get(_GOOGLE_MESSAGE), "to_input_messages", None)
         if history and convert is not None:
             setattr(invocation, WHOLE_INPUTS, convert(contents=history))
+
+
+class _Inputs(list[Any]):
+    """The messages that an instrumentation made, with what was sent beside them, for our hook alone."""
+
+    otel_footprint_inputs: Any = None
+
+
+def _read_steps(original: Callable[..., Any], request_input: Any, *args: Any, **kwargs: Any) -> Any:
+    messages = original(request_input, *args, **kwargs)
+    with guard("upstream.interactions"):
+        to_part = getattr(sys.modules.get(_INTERACTIONS), "_interaction_item_to_part", None)
+        whole = None if to_part is None else steps_as_messages(request_input, to_part)
+        if whole is not None:
+            carrier = _Inputs(messages)
+            setattr(carrier, WHOLE_INPUTS, whole)
+            return carrier
+    return messages
 
 
 def _suspend(invocation: Any) -> None:

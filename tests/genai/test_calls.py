@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 
 import anthropic
 import openai
@@ -13,7 +14,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from otel_footprint.core.messages import ToolCall
 from otel_footprint.genai.instrumentation import turn_off
-from otel_footprint.testing.provider import Error, ScriptedProvider, Text, ToolCalls, ToolUse
+from otel_footprint.testing.provider import Error, Raw, ScriptedProvider, Text, ToolCalls, ToolUse
 
 HELLO = Text("Order W-1 left today.")
 CALL = ToolCalls([ToolUse("get_order", {"id": "W-1"}, id="call-a")])
@@ -121,6 +122,55 @@ def test_gemini(watch):
     one, two = (seen.call for seen in watch.calls)
     assert (one.operation, one.provider, one.system[0].text) == ("generate_content", "gemini", "be brief")
     assert one.outputs[0].message == two.outputs[0].message
+
+
+INTERACTION = {
+    "id": "int_1",
+    "object": "interaction",
+    "status": "completed",
+    "model": "g",
+    "steps": [
+        {"type": "model_output", "content": [{"type": "text", "text": "It left "}, {"type": "text", "text": "today."}]}
+    ],
+}
+
+
+def test_gemini_interactions_with_and_without_a_history_of_ones_own(watch):
+    steps = [
+        {"type": "user_input", "content": [{"type": "text", "text": "Where is W-1?"}]},
+        {"type": "model_output", "content": [{"type": "text", "text": "Looking."}]},
+        {"type": "function_call", "name": "get_order", "id": "1", "arguments": {"id": "W-1"}},
+        {"type": "function_result", "call_id": "1", "name": "get_order", "result": "left"},
+    ]
+    with ScriptedProvider(Raw(json.dumps(INTERACTION)), repeat=True) as provider:
+        google = gemini_client(provider)
+        google.interactions.create(model="g", input="And W-2?", previous_interaction_id="int_0")
+        google.interactions.create(model="g", input=steps)
+    one, two = (seen.call for seen in watch.calls)
+    assert (one.operation, one.previous_response_id, one.response_id) == ("interactions.create", "int_0", "int_1")
+    assert (one.messages[0].text, [output.message.text for output in one.outputs]) == ("And W-2?", ["It left today."])
+    assert [(message.role, message.text) for message in two.messages] == [
+        ("user", "Where is W-1?"),
+        ("assistant", "Looking."),
+        ("tool", ""),
+    ]
+    assert two.messages[1].tool_calls == (ToolCall("1", "get_order", {"id": "W-1"}),)
+
+
+def test_bedrock_invoke_model(watch):
+    reply = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "It left."}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 2},
+    }
+    with ScriptedProvider(Raw(json.dumps(reply))) as provider:
+        body = json.dumps({"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": USER})
+        bedrock_client(provider).invoke_model(modelId="anthropic.claude-3", body=body)
+    seen = watch.only.call
+    assert (seen.messages[0].text, seen.outputs[0].message.text) == ("Where is W-1?", "It left.")
 
 
 def test_bedrock(watch):

@@ -125,6 +125,21 @@ def test_several_results_in_one_user_message_are_split_and_the_text_stays_with_t
     assert window[1].text == "before after"
 
 
+def test_a_message_with_turns_of_both_sides_is_told_apart():
+    window = rest(
+        InputMessage(
+            "user",
+            [
+                ToolCallRequestPart(arguments={}, name="f", id="1"),
+                ToolCallResponsePart(response="r", id="1"),
+                TextPart("and now?"),
+            ],
+        )
+    )
+    assert [message.role for message in window] == ["assistant", "tool"]
+    assert window[1].text == "and now?"
+
+
 def test_a_tool_message_of_plain_text_is_a_result():
     (message,) = rest(InputMessage("MessageRole.TOOL_RESPONSE", [TextPart("Observation: 42")]))
     assert message.parts == (ToolResult(None, None, "Observation: 42"),)
