@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
 import uuid
+from collections import deque
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("otel_footprint")
 
 _MAX_ID_CHARS: Final = 256
+_REMEMBERED: Final = 1000
 
 
 class Conversation:
@@ -47,25 +50,28 @@ class Conversation:
         self.evidence_options: Final = evidence
         self._given_id: Final = id
         self._request: Final = request
-        self._decisions: list[Decisions] = []
+        self._lock: Final = threading.RLock()
+        self._decisions: Final[deque[Decisions]] = deque(maxlen=_REMEMBERED)
         self._summary = Summary()
         self._open = ExitStack()
         self._entered = False
 
     @property
     def answers(self) -> tuple[Judgement, ...]:
-        """The judgements of all answers so far, oldest first."""
-        return tuple(judgement for decisions in self._decisions for judgement in decisions.judgements)
+        """The judgements of the answers so far, oldest first, of the last 1,000 calls."""
+        return tuple(judgement for decisions in self.decisions for judgement in decisions.judgements)
 
     @property
     def window(self) -> WindowChange | None:
         """What happened to the window at the last call, None before the first."""
-        return self._decisions[-1].window if self._decisions else None
+        decisions = self.decisions
+        return decisions[-1].window if decisions else None
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:
-        """Everything decided, one value per completed call, oldest first."""
-        return tuple(self._decisions)
+        """Everything decided, one value per completed call, oldest first, of the last 1,000 calls."""
+        with self._lock:
+            return tuple(self._decisions)
 
     def evidence(self, text: str, *, name: str) -> None:
         """Hand in evidence that no tool returned, such as a retrieved document or a file. It never leaves the window.
@@ -83,8 +89,9 @@ class Conversation:
 
     def record(self, decisions: Decisions) -> None:
         """Take note of one call's decisions. Called by the runtime, from any thread."""
-        self._decisions.append(decisions)
-        self._summary = self._summary.add(decisions)
+        with self._lock:
+            self._decisions.append(decisions)
+            self._summary = self._summary.add(decisions)
 
     def __enter__(self) -> Conversation:
         if self._entered:
