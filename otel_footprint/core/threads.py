@@ -308,9 +308,12 @@ def _strong(thread: Thread, output: bytes) -> bool:
 
 
 def _shared(thread: Thread, output: bytes, question: Question, keys: set[bytes]) -> int:
-    """How many messages of the thread's last call the call holds beside its output."""
-    others = sum(1 for message in thread.plain if message.key in keys and message.key != output)
-    if others:
-        return others
-    twin = any(message.key == output for message in thread.plain)
-    return int(twin and sum(1 for message in question.messages if message.key == output) > 1)
+    """How many messages of the thread's last call the call holds beside its output.
+
+    Where that call held a message equal to its output, the one in this call may be that: then only what followed it counts.
+    """
+    plain = thread.plain
+    twin = max((place for place, message in enumerate(plain) if message.key == output), default=-1)
+    if twin >= 0 and sum(1 for message in question.messages if message.key == output) == 1:
+        plain = plain[twin + 1 :]
+    return sum(1 for message in plain if message.key in keys)

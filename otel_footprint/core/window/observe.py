@@ -54,35 +54,24 @@ class Comparison:
 
 def compare(before: Sequence[Message], after: Sequence[Message], *, answered: bool = True) -> Comparison:
     """Match two windows. ``answered``: whether the last message of ``before`` is the output of the last call."""
-    origin = [-1] * len(after)
-    anchor = _anchor(before, after) if answered else -1
-    end_before, end_after = len(before), len(after)
-    if anchor >= 0:
-        end_after = anchor + 1
-        while end_before and end_after and before[end_before - 1].key == after[end_after - 1].key:
-            end_before -= 1
-            end_after -= 1
-            origin[end_after] = end_before
-    start = 0
-    while start < end_before and start < end_after and before[start].key == after[start].key:
-        origin[start] = start
-        start += 1
-    _match_by_key(before, after, range(start, end_before), range(start, end_after), anchor, origin)
-    rewritten = _rewritten(before, after, origin)
+    anchor = _anchor(before, after) if answered and before else -1
+    match = _Match(before, after, anchor)
+    match.ends()
+    match.by_key(results=False)
+    match.calls()
+    match.results()
+    match.by_key(results=True)
+    match.neighbours()
+    origin = match.origin
     last_kept = max((j for j, i in enumerate(origin) if i >= 0), default=-1)
-    tail = anchor + 1 if anchor >= 0 else max(last_kept + 1, len(after) - 1)
     before_kept = anchor if anchor >= 0 else last_kept
-    stayed = bytearray(len(before))
-    for index in origin:
-        if index >= 0:
-            stayed[index] = 1
     added = [j for j, i in enumerate(origin) if i < 0]
     return Comparison(
         origin=origin,
-        left=[i for i, there in enumerate(stayed) if not there],
+        left=match.missing(),
         added=added,
-        rewritten=rewritten,
-        tail=tail,
+        rewritten=sorted(match.pairs),
+        tail=anchor + 1 if anchor >= 0 else max(last_kept + 1, len(after) - 1),
         inserted=sum(1 for j in added if j < before_kept),
     )
 
@@ -131,74 +120,126 @@ def _systems(messages: Sequence[Message]) -> int:
 
 
 def _anchor(before: Sequence[Message], after: Sequence[Message]) -> int:
-    """Where the output of the last call stands in ``after``: the last place of it, -1 for nowhere."""
-    key = before[-1].key
+    """Where the output of the last call stands in ``after``: where it stood if all before it is there, else its last place.
+
+    -1 for nowhere.
+    """
+    key, place = before[-1].key, len(before) - 1
+    if place < len(after) and all(old.key == new.key for old, new in zip(reversed(before), after[place::-1], strict=True)):
+        return place
     for index in range(len(after) - 1, -1, -1):
         if after[index].key == key:
             return index
     return -1
 
 
-def _match_by_key(
-    before: Sequence[Message],
-    after: Sequence[Message],
-    old: range,
-    new: range,
-    anchor: int,
-    origin: list[int],
-) -> None:
-    """Match what neither end matched, by key, the newest of equal messages first."""
-    if not old:
-        return
-    places: dict[bytes, list[int]] = {}
-    for i in old:
-        places.setdefault(before[i].key, []).append(i)
-    if anchor >= 0:
-        for j in range(len(after) - 1, anchor, -1):
-            if after[j].role == "system" and (spots := places.get(after[j].key)):
-                origin[j] = spots.pop()
-    for j in reversed(new):
-        if spots := places.get(after[j].key):
-            origin[j] = spots.pop()
+class _Match:
+    """The matching in progress: ``origin`` as in :class:`Comparison`, ``pairs`` of what was rewritten.
+
+    ``end`` is where the continuation of the history begins in ``after``.
+    """
+
+    def __init__(self, before: Sequence[Message], after: Sequence[Message], anchor: int) -> None:
+        self.before = before
+        self.after = after
+        self.anchor = anchor
+        self.end = anchor + 1 if anchor >= 0 else len(after)
+        self.origin = [-1] * len(after)
+        self.pairs: list[tuple[int, int]] = []
+        self._taken = bytearray(len(before))
+
+    def missing(self) -> list[int]:
+        """What of ``before`` is not matched."""
+        return [i for i, taken in enumerate(self._taken) if not taken]
+
+    def new(self) -> list[int]:
+        """What of ``after`` is not matched and does not continue the history."""
+        return [j for j in range(self.end) if self.origin[j] < 0]
+
+    def _keep(self, i: int, j: int) -> None:
+        self.origin[j] = i
+        self._taken[i] = 1
+        if self.before[i].key != self.after[j].key:
+            self.pairs.append((i, j))
+
+    def ends(self) -> None:
+        """Match from the anchor backwards, then from the beginning forwards, as far as messages are the same."""
+        before, after = self.before, self.after
+        i, j = len(before), self.end
+        if self.anchor >= 0:
+            while i and j and before[i - 1].key == after[j - 1].key:
+                i -= 1
+                j -= 1
+                self._keep(i, j)
+        start = 0
+        while start < i and start < j and before[start].key == after[start].key:
+            self._keep(start, start)
+            start += 1
+
+    def by_key(self, *, results: bool) -> None:
+        """Match what is the same elsewhere, the newest of equal messages first. ``results``: tool results, or the rest."""
+        places: dict[bytes, list[int]] = {}
+        for i in self.missing():
+            if (self.before[i].role == "tool") is results:
+                places.setdefault(self.before[i].key, []).append(i)
+        if not places:
+            return
+        if not results:
+            for j in range(len(self.after) - 1, self.end - 1, -1):
+                if self.after[j].role == "system" and (spots := places.get(self.after[j].key)):
+                    self._keep(spots.pop(), j)
+        for j in reversed(self.new()):
+            if spots := places.get(self.after[j].key):
+                self._keep(spots.pop(), j)
+
+    def calls(self) -> None:
+        """Pair assistant messages with the same calls by id and name, whose text or arguments were changed."""
+        waiting: dict[tuple[tuple[str | None, str], ...], list[int]] = {}
+        for i in self.missing():
+            calls = _calls(self.before[i])
+            if calls:
+                waiting.setdefault(calls, []).append(i)
+        if waiting:
+            for j in reversed(self.new()):
+                if spots := waiting.get(_calls(self.after[j])):
+                    self._keep(spots.pop(), j)
+
+    def results(self) -> None:
+        """Match results of the same call: its message is in both windows; or in neither, and the id is unique there."""
+        missing = [i for i in self.missing() if self.before[i].role == "tool"]
+        new = [j for j in self.new() if self.after[j].role == "tool"]
+        if not missing or not new:
+            return
+        was = _grouped(_answered(self.before, range(len(self.before))), missing)
+        now = _grouped(_answered(self.after, self.origin), new)
+        for identity, spots in now.items():
+            old = was.get(identity)
+            if old is None or (identity[0] < 0 and (len(old) > 1 or len(spots) > 1)):
+                continue
+            keys = {self.before[i].key: i for i in reversed(old)}
+            changed = []
+            for j in spots:
+                i = keys.pop(self.after[j].key, -1)
+                if i >= 0:
+                    self._keep(i, j)
+                else:
+                    changed.append(j)
+            for i, j in zip([i for i in old if not self._taken[i]], changed, strict=False):
+                self._keep(i, j)
+
+    def neighbours(self) -> None:
+        """Pair a message between the same neighbours that was shortened, or that differs in digits only."""
+        for j in self.new():
+            i = self.origin[j - 1] + 1 if j else 0
+            if (j and i == 0) or i >= len(self.before) or self._taken[i] or j + 1 == len(self.after):
+                continue
+            old, new = self.before[i], self.after[j]
+            between = self.origin[j + 1] == i + 1
+            if between and old.role == new.role != "tool" and _same_but_edited(old.text.strip(), new.text.strip()):
+                self._keep(i, j)
 
 
-def _rewritten(before: Sequence[Message], after: Sequence[Message], origin: list[int]) -> list[tuple[int, int]]:
-    """Pair what was rewritten in place, and note it in ``origin``."""
-    added = [j for j, i in enumerate(origin) if i < 0]
-    if not added:
-        return []
-    taken = {i for i in origin if i >= 0}
-    missing = [i for i in range(len(before)) if i not in taken]
-    if not missing:
-        return []
-    pairs: list[tuple[int, int]] = []
-    _pair_calls(before, after, missing, added, origin, pairs)
-    _pair_results(before, after, missing, added, origin, pairs)
-    _pair_neighbours(before, after, origin, pairs, {i for _, i in enumerate(origin) if i >= 0})
-    return sorted(pairs)
-
-
-def _pair_calls(
-    before: Sequence[Message],
-    after: Sequence[Message],
-    missing: Sequence[int],
-    added: Sequence[int],
-    origin: list[int],
-    pairs: list[tuple[int, int]],
-) -> None:
-    """Assistant messages with the same calls by id and name, whose text or arguments were changed."""
-    waiting: dict[tuple[tuple[str | None, str], ...], list[int]] = {}
-    for i in missing:
-        calls = _calls(before[i])
-        if calls:
-            waiting.setdefault(calls, []).append(i)
-    if not waiting:
-        return
-    for j in reversed(added):
-        calls = _calls(after[j])
-        if calls and (spots := waiting.get(calls)):
-            origin[j] = spots.pop()
-            pairs.append((origin[j], j))
+_Identity = tuple[int, str]
 
 
 def _calls(message: Message) -> tuple[tuple[str | None, str], ...]:
@@ -208,38 +249,14 @@ def _calls(message: Message) -> tuple[tuple[str | None, str], ...]:
     return calls if all(call_id for call_id, _ in calls) else ()
 
 
-def _pair_results(
-    before: Sequence[Message],
-    after: Sequence[Message],
-    missing: Sequence[int],
-    added: Sequence[int],
-    origin: list[int],
-    pairs: list[tuple[int, int]],
-) -> None:
-    """Results of the same call: its message is there in both windows; or it is in neither and the id is unique."""
-    if not any(before[i].role == "tool" for i in missing) or not any(after[j].role == "tool" for j in added):
-        return
-    was = _identities(before, range(len(before)))
-    now = _identities(after, origin)
-    gone = {was[i]: i for i in missing if i in was}
-    for j in added:
-        identity = now.get(j)
-        if identity is not None and (i := gone.pop(identity, -1)) >= 0:
-            origin[j] = i
-            pairs.append((i, j))
+def _answered(messages: Sequence[Message], origin: Sequence[int]) -> dict[int, _Identity]:
+    """Which call each result answers: where the message with that call was in ``before``, and the id.
 
-
-_Identity = tuple[int, str, int]
-
-
-def _identities(messages: Sequence[Message], origin: Sequence[int]) -> dict[int, _Identity]:
-    """Which call each result answers: where its message was in ``before``, the id, and which result of it in a row.
-
-    A result whose call is not there has -1 for the place, and no identity where its id is not unique among those.
+    The place is -1 for a result whose call is not in its window. A result whose call is new, or that has neither an id nor
+    a call, answers none that was there before.
     """
     called: dict[str, int] = {}
     caller = -1
-    counts: dict[tuple[int, str], int] = {}
     identities: dict[int, _Identity] = {}
     for j, message in enumerate(messages):
         result = message.result
@@ -252,37 +269,19 @@ def _identities(messages: Sequence[Message], origin: Sequence[int]) -> dict[int,
                         called[call.id] = j
             continue
         place = called.get(result.id, -1) if result.id else caller
-        if place < 0 and not result.id:
-            continue
-        known = origin[place] if place >= 0 else -1
-        if place >= 0 and known < 0:
-            continue
-        spot = (known, result.id or "")
-        count = counts[spot] = counts.get(spot, 0) + 1
-        identities[j] = (known, result.id or "", count)
-    return {
-        j: identity for j, identity in identities.items() if identity[0] >= 0 or counts[(-1, identity[1])] == 1
-    }
+        if place >= 0 and origin[place] >= 0:
+            identities[j] = (origin[place], result.id or "")
+        elif place < 0 and result.id:
+            identities[j] = (-1, result.id)
+    return identities
 
 
-def _pair_neighbours(
-    before: Sequence[Message],
-    after: Sequence[Message],
-    origin: list[int],
-    pairs: list[tuple[int, int]],
-    taken: set[int],
-) -> None:
-    """A message between the same neighbours that was shortened, or that differs in digits only."""
-    for j, known in enumerate(origin):
-        if known >= 0 or j + 1 == len(origin):
-            continue
-        i = origin[j - 1] + 1 if j else 0
-        if (j and i == 0) or origin[j + 1] != i + 1 or i in taken:
-            continue
-        old, new = before[i], after[j]
-        if old.role == new.role != "tool" and _same_but_edited(old.text.strip(), new.text.strip()):
-            origin[j] = i
-            pairs.append((i, j))
+def _grouped(identities: dict[int, _Identity], places: Sequence[int]) -> dict[_Identity, list[int]]:
+    groups: dict[_Identity, list[int]] = {}
+    for place in places:
+        if place in identities:
+            groups.setdefault(identities[place], []).append(place)
+    return groups
 
 
 def _same_but_edited(old: str, new: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from session_cases import PROMPT, Store, asks, result, says, system, user
+from session_cases import Store, asks, result, says, system, user
 
 from otel_footprint.core.call import Output
 from otel_footprint.core.messages import Message, Text
