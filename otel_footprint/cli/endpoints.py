@@ -79,9 +79,9 @@ def _headers(environ: Mapping[str, str], signal: str) -> dict[str, str]:
 
 
 def _ask_grpc(signal: str, endpoint: str) -> Export:
-    split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
     shown = shown_endpoint(endpoint)
     try:
+        split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
         port = split.port or (443 if split.scheme == "https" else 4317)
         with socket.create_connection((split.hostname or "localhost", port), timeout=_TIMEOUT_SECONDS):
             return Export(signal, "otlp (grpc)", shown, True, "the port is open")
@@ -107,7 +107,10 @@ def _ask_http(signal: str, protocol: str, url: str, headers: Mapping[str, str]) 
 
 def shown_endpoint(endpoint: str) -> str:
     """The endpoint without user, password, query and fragment."""
-    split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
+    try:
+        split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
+    except ValueError:
+        return "the endpoint (which is no URL)"
     host = split.netloc.rpartition("@")[2]
     return f"{split.scheme}://{host}{split.path}" if split.scheme else f"{host}{split.path}"
 

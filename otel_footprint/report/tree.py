@@ -37,6 +37,9 @@ STATUS_STYLES: Final[Mapping[str, str]] = {
     "unsupported": "bold red",
 }
 
+MAX_DEPTH: Final = 16
+"""Levels that are indented; what is deeper stands on the last of them, or there would be no room for it."""
+
 _QUIET_STATUSES: Final = frozenset({"said", "read"})
 
 
@@ -63,23 +66,22 @@ def _attach(root: Tree, spans: Iterable[Span], all_values: bool) -> None:
         children[span.parent_id if span.parent_id in known else None].append(span)
     done: set[str] = set()
 
-    def grow(node: Tree, parent: str | None) -> None:
-        stack = [(node, span) for span in reversed(children[parent])]
+    def grow(spans: Sequence[Span]) -> None:
+        stack = [(root, span, 1) for span in reversed(spans)]
         while stack:
-            above, span = stack.pop()
+            above, span, depth = stack.pop()
             if span.span_id in done:
                 continue
             done.add(span.span_id)
             branch = above.add(_label(span))
             for line in _details(span, all_values):
                 branch.add(line)
-            stack += [(branch, child) for child in reversed(children[span.span_id])]
+            below = branch if depth < MAX_DEPTH else above
+            stack += [(below, child, depth + 1) for child in reversed(children[span.span_id])]
 
-    grow(root, None)
+    grow(children[None])
     for span in members:  # spans whose parents form a circle still show
-        if span.span_id not in done:
-            done.add(span.span_id)
-            root.add(_label(span))
+        grow([span])
 
 
 def _label(span: Span) -> Text:
