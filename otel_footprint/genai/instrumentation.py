@@ -29,6 +29,7 @@ from otel_footprint.genai import upstream
 from otel_footprint.genai.handlers import handlers_of, keep_providers
 from otel_footprint.genai.hook import FootprintHook
 from otel_footprint.genai.sdks import SDKS, Sdk, SdkState, being_turned_on, conflict, holder, installed
+from otel_footprint.genai.unwrapping import uninstrument
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -39,6 +40,9 @@ _logger = logging.getLogger("otel_footprint")
 
 ANTHROPIC_SPANS: Final = "ANTHROPIC_OPEN_TELEMETRY"
 """Anthropic's SDK makes spans of its own unless this says ``false`` when a client is built."""
+
+
+_EVENTS: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
 
 
 @dataclass(slots=True)
@@ -52,17 +56,17 @@ class _Turned:
 
 @dataclass(slots=True)
 class _Active:
-    """What is in force between ``turn_on`` and ``turn_off``."""
+    """What is in force between ``turn_on`` and ``turn_off``. ``environment``: variables set, with before and during."""
 
     hook: FootprintHook
     named: frozenset[str] | None
     providers: dict[str, Any]
     states: dict[str, SdkState] = field(default_factory=dict)
     turned: dict[str, _Turned] = field(default_factory=dict)
-    anthropic_spans_set: bool = False
+    environment: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
 
-_lock: Final = threading.RLock()
+_lock = threading.RLock()
 _registered: Final[set[str]] = set()
 _warned: Final[set[str]] = set()
 _active: _Active | None = None
@@ -128,8 +132,13 @@ def turn_off() -> None:
         for name, turned in active.turned.items():
             with guard(f"turn_off.{name}"):
                 _give_back(name, turned)
-        if active.anthropic_spans_set and os.environ.get(ANTHROPIC_SPANS) == "false":
-            del os.environ[ANTHROPIC_SPANS]
+        for variable, (before, during) in active.environment.items():
+            if os.environ.get(variable) != during:
+                continue  # somebody else has set it since
+            if before is None:
+                os.environ.pop(variable, None)
+            else:
+                os.environ[variable] = before
 
 
 def states() -> tuple[SdkState, ...]:
@@ -213,7 +222,10 @@ def _instrument(sdk: Sdk, active: _Active, state: SdkState) -> SdkState:
         if turned is not None:
             active.turned[sdk.name] = turned
     else:
+        events = os.environ.get(_EVENTS)
         instrumentor.instrument(skip_dep_check=True, completion_hook=active.hook, **active.providers)
+        if os.environ.get(_EVENTS) != events:  # Google's sets it, and leaves it set
+            active.environment[_EVENTS] = (events, os.environ.get(_EVENTS))
         active.turned[sdk.name] = _Turned(instrumentor)
     return replace(state, on=True, note=note)
 
@@ -226,7 +238,7 @@ def _adopt(sdk: Sdk, active: _Active, instrumentor: Any) -> _Turned | None:
         if before.same_sink(active.hook):
             return None
         before = next(iter(before.others), None)  # a hook of ours from an earlier start
-    instrumentor.uninstrument()
+    uninstrument(sdk, instrumentor)
     hook = active.hook if before is None else active.hook.beside(before)
     instrumentor.instrument(skip_dep_check=True, completion_hook=hook, **active.providers)
     keep_providers(handlers, handlers_of(sdk, instrumentor), given=active.providers)
@@ -238,7 +250,7 @@ def _give_back(name: str, turned: _Turned) -> None:
     if not turned.instrumentor.is_instrumented_by_opentelemetry:
         return  # somebody turned it off meanwhile
     handlers = handlers_of(sdk, turned.instrumentor)
-    turned.instrumentor.uninstrument()
+    uninstrument(sdk, turned.instrumentor)
     if turned.was_on:
         turned.instrumentor.instrument(skip_dep_check=True, completion_hook=turned.before)
         keep_providers(handlers, handlers_of(sdk, turned.instrumentor), given={})
@@ -258,8 +270,8 @@ def _stop_anthropic_spans(active: _Active) -> str | None:
     """Clients built from now on make no spans of their own; says how many were built before and do."""
     if ANTHROPIC_SPANS in os.environ:
         return None
+    active.environment[ANTHROPIC_SPANS] = (os.environ.get(ANTHROPIC_SPANS), "false")
     os.environ[ANTHROPIC_SPANS] = "false"
-    active.anthropic_spans_set = True
     earlier = _clients_with_own_spans()
     if not earlier:
         return None
@@ -269,21 +281,39 @@ def _stop_anthropic_spans(active: _Active) -> str | None:
 
 def _clients_with_own_spans() -> int:
     module = sys.modules.get("anthropic")
-    kinds = tuple(
-        kind for kind in (getattr(module, name, None) for name in ("Anthropic", "AsyncAnthropic")) if kind is not None
-    )
+    kinds: set[type[Any]] = set()
+    for name in ("Anthropic", "AsyncAnthropic"):
+        _with_subclasses(getattr(module, name, None), kinds)
     if not kinds:
         return 0
     count = 0
     for candidate in gc.get_objects():
-        if type(candidate) in kinds or (isinstance(type(candidate), type) and issubclass(type(candidate), kinds)):
+        if type(candidate) in kinds:
             options = getattr(candidate, "_open_telemetry", None)
             traces = options.get("traces") if isinstance(options, dict) else None
             count += bool(isinstance(traces, dict) and traces.get("enabled"))
     return count
 
 
+def _with_subclasses(kind: Any, found: set[type[Any]]) -> None:
+    if isinstance(kind, type) and kind not in found:
+        found.add(kind)
+        subclasses: list[type[Any]] = kind.__subclasses__()
+        for subclass in subclasses:
+            _with_subclasses(subclass, found)
+
+
 def _warn(sdk: Sdk, why: str) -> None:
     if sdk.name not in _warned:
         _warned.add(sdk.name)
         _logger.warning("otel-footprint: %s: %s", sdk.name, why)
+
+
+def _after_fork_in_child() -> None:
+    """A thread that held the lock while it imported an SDK is not in the child."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -14,7 +14,7 @@ import anthropic
 import openai
 import pytest
 import wrapt
-from genai_watch import USER, anthropic_client, openai_client
+from genai_watch import USER, anthropic_client, bedrock_client, gemini_client, openai_client
 from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 
@@ -291,6 +291,14 @@ def test_what_the_user_set_for_anthropic_stays(make_watch, monkeypatch):
     assert watch.state("anthropic").note is None
 
 
+def test_what_googles_sets_in_the_environment_is_taken_back(make_watch, monkeypatch):
+    monkeypatch.delenv("OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT", raising=False)
+    make_watch().on()
+    assert os.environ["OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"] == "true"
+    turn_off()
+    assert "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT" not in os.environ
+
+
 def test_turning_on_and_off_many_times_leaves_the_sdk_as_it_was(make_watch, provider):
     methods = [
         (openai.resources.chat.completions.Completions, "create"),
@@ -306,6 +314,46 @@ def test_turning_on_and_off_many_times_leaves_the_sdk_as_it_was(make_watch, prov
         turn_off()
         assert [owner.__dict__[name] for owner, name in methods] == before
     assert len(watch.answers) == 3
+
+
+def test_a_wrapper_that_came_after_ours_stays_and_ours_goes_from_under_it(make_watch, provider):
+    seen: list[str] = []
+
+    def theirs(wrapped: Any, instance: Any, args: Any, kwargs: Any) -> Any:
+        seen.append(type(instance).__name__)
+        return wrapped(*args, **kwargs)
+
+    methods = {
+        ("openai.resources.chat.completions", "Completions.create"): None,
+        ("anthropic.resources.messages", "Messages.create"): None,
+        ("google.genai.models", "Models.generate_content"): None,
+        ("botocore.client", "BaseClient._make_api_call"): None,
+    }
+    before = {method: wrapt.resolve_path(*method)[2] for method in methods}
+    watch = make_watch().on()
+    for module, name in methods:
+        wrapt.wrap_function_wrapper(module, name, theirs)
+        wrapt.wrap_function_wrapper(module, name, theirs)
+    google = gemini_client(provider)
+
+    def ask_all() -> None:
+        ask(provider)
+        anthropic_client(provider).messages.create(model="c", max_tokens=9, messages=USER)
+        google.models.generate_content(model="g", contents="hi")
+        bedrock_client(provider).converse(modelId="b", messages=[{"role": "user", "content": [{"text": "hi"}]}])
+
+    try:
+        ask_all()
+        assert (len(seen), len(watch.answers), len(watch.sink.chat_spans)) == (8, 4, 4)
+        turn_off()
+        ask_all()
+        assert (len(seen), len(watch.answers), len(watch.sink.chat_spans)) == (16, 4, 4)
+        for method in methods:
+            assert wrapt.resolve_path(*method)[2].__wrapped__.__wrapped__ == before[method]
+    finally:
+        for (module, name), original in before.items():
+            owner, attribute, _ = wrapt.resolve_path(module, name)
+            setattr(owner, attribute, original)
 
 
 def run(code: str, **env: str) -> str:
