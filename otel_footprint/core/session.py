@@ -32,6 +32,8 @@ THREADS_LIMIT: Final = 256
 _SIBLINGS_LIMIT: Final = 32
 _QUOTABLE: Final = 16
 """Characters from which a sibling's final output counts as quoted where it is a part of a longer text."""
+_SEARCHED: Final = 200_000
+"""Characters up to which a message is searched for such a quote: a report that is passed on is no longer."""
 
 
 class Session:
@@ -49,6 +51,7 @@ class Session:
         self._handed_in: list[tuple[str, str]] = []
         self._handed_in_chars = 0
         self._said: dict[str, None] = {}
+        self._said_chars = 0
 
     def judge_by(self, evidence: Evidence) -> None:
         """Judge every answer from now on by these settings."""
@@ -69,7 +72,9 @@ class Session:
         """Words of a person or the application that are in no message."""
         for thread in self.index:
             thread.corpus.say(text)
-        self._said[text] = None
+        if text not in self._said and self._said_chars + len(text) <= self.evidence.corpus_bytes:
+            self._said[text] = None
+            self._said_chars += len(text)
 
     def observe(
         self,
@@ -103,12 +108,13 @@ class Session:
         if settled:
             if parent is not None:
                 inherit(thread, parent, shared, call)
-            apply(thread, call, plan, shared, counts, arrived=lambda slot: self._arrived(thread, slot))
+            apply(
+                thread, call, plan, shared, counts, plain=question.messages, arrived=lambda slot: self._arrived(thread, slot)
+            )
             thread.chars = change.chars_after
             held = call.previous_response_id is not None or call.server_thread is not None
             thread.unseen = unseen or (held and thread.unseen)
-            again = plan.output is None and plan.comparison is None and plan.decision != "start"
-            judgements, counts = self._answer(thread, call, counts, again=again)
+            judgements, counts = self._answer(thread, call, counts, again=plan.again)
             thread.results_this_turn = counts.results
             thread.last = call.ref
             thread.completed_at = call.now
@@ -145,7 +151,7 @@ class Session:
 
     def size_bytes(self) -> int:
         """About how many bytes the conversation keeps alive."""
-        words = 2 * (self._handed_in_chars + sum(map(len, self._said)))
+        words = 2 * (self._handed_in_chars + self._said_chars)
         return 2_000 + words + sum(thread.size for thread in self.index)
 
     def _thread_for(self, found: Found | None, question: Question) -> Thread:
@@ -235,4 +241,6 @@ def _spellings(message: Message) -> tuple[str, ...]:
 def _quotes(text: str, final: tuple[str, ...]) -> bool:
     if not final:
         return False
-    return text.strip() == final[0] or (len(final[0]) >= _QUOTABLE and any(spelling in text for spelling in final))
+    if len(final[0]) < _QUOTABLE or len(text) > _SEARCHED:
+        return text.strip() == final[0]
+    return any(spelling in text for spelling in final)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.call import CallRef
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 DROPPED_LIMIT: Final = 1024
 OUTPUTS_LIMIT: Final = 8
+_ROLE: Final = attrgetter("role")
 _SLOT_BYTES: Final = 600
 """What one message takes beside its text: the message, its parts, its slot, its names."""
 
@@ -150,6 +152,6 @@ def opening_of(messages: Sequence[Message]) -> bytes:
 
 def without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages that count for recognising a history: system text never does."""
-    if any(message.role == "system" for message in messages):
+    if "system" in map(_ROLE, messages):
         return tuple(message for message in messages if message.role != "system")
     return messages

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from otel_footprint.core.call import Call, CallRef
 from otel_footprint.core.feeding import feed, say_system
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
-from otel_footprint.core.thread import Slot, Thread, without_system
+from otel_footprint.core.thread import Slot, Thread
 from otel_footprint.core.window.change import Plan
 from otel_footprint.core.window.observe import compare
 
@@ -108,9 +108,13 @@ def apply(
     shared: Mapping[int, Slot],
     counts: Counts,
     *,
+    plain: tuple[Message, ...],
     arrived: Callable[[Slot], None],
 ) -> None:
-    """Change the thread as planned. ``arrived`` is called with each message that is new in its window."""
+    """Change the thread as planned.
+
+    ``plain`` is the window without system messages; ``arrived`` is called with each message that is new in it.
+    """
     say_system(thread, call.system, summary=plan.system_is_summary)
     thread.system_is_summary = thread.system_is_summary or plan.system_is_summary
     if plan.output is not None:
@@ -132,7 +136,7 @@ def apply(
     thread.calls += 1
     thread.slots = slots
     thread.sent = plan.window
-    thread.plain = without_system(plan.window)
+    thread.plain = plain
     thread.attempted = None
     thread.parent = None
     thread.turn, thread.iteration, thread.results_this_turn = counts.turn, counts.iteration, counts.results

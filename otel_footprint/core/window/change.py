@@ -32,6 +32,7 @@ class Plan:
     ``before`` are the slots it is compared with: the last window and the output that is in the new one. ``added`` are
     the indices of new messages in ``window``; ``comparison`` is None where the window only grew at its end.
     ``summary`` are those of the added messages that are a summary; ``returning`` what is known of those that come back.
+    ``again`` says that the call is the last one asked again, so that its output is one more choice.
     """
 
     window: tuple[Message, ...]
@@ -45,6 +46,7 @@ class Plan:
     summary: frozenset[int] = frozenset()
     returning: Mapping[int, Gone] = field(default_factory=dict)
     system_is_summary: bool = False
+    again: bool = False
 
     @property
     def left(self) -> list[Slot]:
@@ -58,9 +60,11 @@ def plan_start(call: Call, window: tuple[Message, ...]) -> Plan:
 
 
 def plan_again(thread: Thread, call: Call, window: tuple[Message, ...]) -> Plan:
-    """The plan of a call that is the last one asked again: nothing was added and nothing left."""
-    decision, decided_by = _with_edits("append", call, window, ())
-    return Plan(window, decision, decided_by, thread.slots, None, (), len(window))
+    """The plan of a call that is the last one asked again: at most its system messages changed."""
+    if window == thread.sent:
+        decision, decided_by = _with_edits("append", call, window, ())
+        return Plan(window, decision, decided_by, thread.slots, None, (), len(window), again=True)
+    return _compared(thread, call, window, None)
 
 
 def plan_next(thread: Thread, call: Call, window: tuple[Message, ...]) -> Plan:
@@ -72,6 +76,11 @@ def plan_next(thread: Thread, call: Call, window: tuple[Message, ...]) -> Plan:
         added = range(count + 1, len(window))
         decision, decided_by = _with_edits("append", call, window, added)
         return Plan(window, decision, decided_by, thread.slots, output, added, count + 1)
+    return _compared(thread, call, window, output)
+
+
+def _compared(thread: Thread, call: Call, window: tuple[Message, ...], output: Slot | None) -> Plan:
+    """The plan of a window that did not just grow. Without ``output`` the last call is asked again."""
     before = thread.slots if output is None else [*thread.slots, output]
     messages = [slot.message for slot in before]
     comparison = compare(messages, window, answered=output is not None)
@@ -97,6 +106,7 @@ def plan_next(thread: Thread, call: Call, window: tuple[Message, ...]) -> Plan:
         summary if decision == "summarize" else frozenset(),
         returning,
         system_is_summary=decision == "summarize" and (grew or summary_stays),
+        again=output is None,
     )
 
 

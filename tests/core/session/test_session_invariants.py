@@ -158,6 +158,8 @@ def test_what_an_application_does_is_what_is_reported(acts: Sequence[Act]) -> No
         else:
             expected = "clear" if blank else "evict" if removed else "append"
         assert change.decision == expected
+        (thread,) = store.conversations._sessions["c"].index
+        assert [slot.message for slot in thread.slots] == sent
         window, output = sent, following
 
 

@@ -199,6 +199,15 @@ def test_system_text_further_in_does_not_count() -> None:
     assert decided.window.evictions == ()
 
 
+def test_asking_again_with_another_reminder() -> None:
+    store = Store()
+    store.call([user("hi"), system("Be brief.")], LONG, trace=1)
+    again = store.call([user("hi"), system("Be very brief."), system("Please.")], GREETING, trace=1)
+    assert (again.thread, again.turn, again.iteration, again.window.messages_after) == (1, 1, 2, 3)
+    on = store.call([user("hi"), system("Be very brief."), system("Please."), LONG, user("on")], GREETING, trace=1)
+    assert (on.thread, on.window.decision, on.window.evictions, on.turn) == (1, "append", (), 2)
+
+
 def test_a_crowd_with_one_greeting_in_one_trace_is_told_apart() -> None:
     store = Store()
     opened = [store.call([user(f"I am {n}, hi")], GREETING, trace=5) for n in range(200)]
