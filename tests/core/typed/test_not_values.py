@@ -61,6 +61,11 @@ def kinds(text: str) -> list[str]:
         "$",
         "%",
         "12-34-56-78",
+        "the query 'market trends 2023-2024'",
+        "id 6017636844** - 15",
+        "4K resolution",
+        "responseId 5L-FapjqCteFtf",
+        "2 x 5 of them",
     ],
 )
 def test_prose_and_identifiers_are_no_values(text: str) -> None:
@@ -100,6 +105,15 @@ def test_prose_and_identifiers_are_no_values(text: str) -> None:
 )
 def test_another_value_never_agrees(carrier: object, answer: str) -> None:
     assert not grounds(carrier, answer)  # type: ignore[arg-type]
+
+
+def test_a_sentence_ends_behind_a_time() -> None:
+    assert [value.text for value in find("It is 4:20 PM. We leave at 5 p.m. today.")] == ["4:20 PM", "5 p.m."]
+
+
+def test_an_identifier_before_a_dash_is_no_part_of_a_range() -> None:
+    values = [value.text for value in find("Item ID: 6017636844** - 15-inch, i7") if not value.weak]
+    assert values == ["15-inch"]
 
 
 @pytest.mark.parametrize("text", ["three bags", "10/12", "20240520", "1234", "3.5", "twenty minutes"])

@@ -42,6 +42,10 @@ DATES: list[tuple[Carrier, str]] = [
     ("from 2024-05-19 to 2024-05-23", "19–23 May 2024"),
     ("from 2024-05-19 to 2024-05-23", "May 19 to May 23, 2024"),
     ("from 2024-05-19 to 2024-05-23", "2024-05-19/23"),
+    (("Announced", "2021, September 01"), "September 1, 2021"),
+    (("Announced", "2016, August 20"), "August 20, 2016"),
+    (("Status", "Released 2022, May"), "May 2022"),
+    ("2024-05-30 until 2024-06-02", "May 30-2, 2024"),
     ("2024-05-19, 2024-05-20 and 2024-05-23", "May 19, 20 and 23, 2024"),
 ]
 
@@ -151,6 +155,19 @@ QUANTITIES: list[tuple[Carrier, str]] = [
     ("3 × 10^8 m/s", "300000000 m/s"),
     ("between 5 kg and 10 kg", "5–10 kg"),
     ("<b>5</b>&nbsp;GB", "5 GB"),
+    ("157.5 mm long, 78.1 mm wide, 13.7 mm thick", "157.5 x 78.1 x 13.7 mm"),
+    ("157.5 x 78.1 x 13.7 mm", "78.1 mm"),
+    ("157.5 x 78.1 x 13.7 mm", "15.75 cm"),
+    ("LTE-A 400/150 Mbps", "400 Mbps"),
+    (("speed", 4.45), "4.45 meters per second"),
+    (("speed", "16 km/h"), "16 kilometers per hour"),
+    (("speed", "10 mph"), "10 miles per hour"),
+    ("1080p@30fps", "30 frames per second"),
+    (("rps", 1200), "1,200 requests per second"),
+    ("add 0.75 cups", "3/4 cup"),
+    (("duration_minutes", 90), "1 1/2 hours"),
+    (("temp_c", 2.13), "2 °C"),
+    (("temp_c", 21.6), "22 degrees Celsius"),
     ("takes 3 to 5 business days", "3-5 business days"),
 ]
 

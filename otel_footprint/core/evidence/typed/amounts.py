@@ -1,233 +1,26 @@
-"""Numbers with what stands around them: currency, percent, unit of measure, scale, range, hedge.
+"""Amounts: a number with its currency, percent sign or unit of measure, alone, in a range or in several units.
 
 Rules
 -----
-- What is glued to a number and is no unit makes it an identifier: it is no amount ("5G", "767b12").
-- A unit, currency or percent sign behind a range belongs to both its ends ("5-10 kg", "$100-200").
+- A unit, currency or percent sign behind a range belongs to all its numbers ("5-10 kg", "$100-200", "15 x 7 x 2 cm").
 - Times and lengths in several units are one value ("2 hours 15 minutes", 5'10"); its parts are kept beside it.
+- ``3/4 cup`` and ``1 1/2 hours`` are one number.
 """
 
-# ruff: noqa: SIM905 - tables of words read better as text
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from otel_footprint.core.evidence.typed.currencies import currency_readings
-from otel_footprint.core.evidence.typed.dates import left_word
-from otel_footprint.core.evidence.typed.money_units import (
-    CENTS,
-    CODES,
-    GLUED_SCALES,
-    NOT_AFTER,
-    PREFIXED,
-    SCALES,
-    SYMBOLS,
-    WORDS,
-)
+from otel_footprint.core.evidence.typed.money_units import CODES
 from otel_footprint.core.evidence.typed.numerals import Numeral, read_numeral
 from otel_footprint.core.evidence.typed.precision import Hedge, offers_of, spread, step_of, wants_of
-from otel_footprint.core.evidence.typed.units import FIRST_WORDS, GLUED_ONLY, TIME_BASES, Reading, unit_readings
+from otel_footprint.core.evidence.typed.surroundings import QUOTES, SIGNS, Lead, Tail, read_lead, read_tail
+from otel_footprint.core.evidence.typed.units import TIME_BASES, Reading
 from otel_footprint.core.evidence.typed.value import Interval, Kind, Offer, Typed
-
-
-class Tail(NamedTuple):
-    """What is written behind a number."""
-
-    end: int
-    power: int = 0
-    readings: tuple[Reading, ...] = ()
-    currency: str | None = None
-    cents: bool = False
-    identifier: bool = False
-
-
-_SIGNS: Final = "".join(SYMBOLS)
-_BEHIND: Final = re.compile(
-    rf"(?P<blank>[ \u00a0]{{0,16}})(?P<dash>-?)"
-    rf"(?P<word>(?:\u00b0[ \u00a0]?)?[A-Za-z\u00b5\u03a9]{{1,24}}(?![A-Za-z])(?:[23](?![\w.])|[\u00b2\u00b3])?(?:/[A-Za-z]{{1,12}}(?![A-Za-z])(?:2(?!\w)|[\u00b2\u00b3])?)?|[%\u2030\u00b0\u2103\u2109\"'{_SIGNS}])"
-)
-_NEXT_WORD: Final = re.compile(r"[ \u00a0-]([A-Za-z]{1,24})(?![A-Za-z])")
-_MARKS: Final = frozenset("\"'%\u00b0")
-_QUOTES: Final = frozenset("\"'")
-_COMPOSED: Final = frozenset("d h hr hrs m min ft ' lb lbs".split())
-"""Units that a smaller one may follow without a blank (2h15m, 5'10)."""
-_NO_TAIL: Final = frozenset("\n\r\t.,;:!?)]}|>=+*#@&~<([{\\")
-
-
-def read_tail(plain: str, end: int, *, symbol: bool = False, scaled: bool = False) -> Tail:
-    """What is written behind the number that ends at ``end``; ``symbol`` says that a currency stands before it."""
-    following = plain[end : end + 1]
-    if not following or following in _NO_TAIL:
-        return Tail(end)
-    match = _BEHIND.match(plain, end)
-    if match is None:
-        return Tail(end, identifier=following == "_" or following.isalpha())
-    word = match["word"]
-    stop = match.end()
-    glued = not match["blank"] and not match["dash"]
-    after = plain[stop : stop + 1]
-    if (
-        glued
-        and (after.isalnum() or after == "_")
-        and word not in SYMBOLS
-        and not (after.isdigit() and word in _COMPOSED)
-    ):
-        return Tail(end, identifier=word not in _MARKS)
-    if word in SYMBOLS:
-        # "100 $50": a symbol behind a blank, with a number behind it, belongs to that one
-        if match["dash"] or plain[stop : stop + 1].isdigit():
-            return Tail(end)
-        currency = SYMBOLS[word]
-        return Tail(stop, currency=currency, cents=currency in CENTS)
-    lower = word.lower()
-    if not scaled:
-        power = SCALES.get(lower)
-        if power is None and (glued or (symbol and not match["dash"])):
-            power = GLUED_SCALES.get(word)
-            if power is not None and word == "m" and not symbol:
-                power = None
-        if power is not None:
-            rest = read_tail(plain, stop, symbol=symbol, scaled=True)
-            if rest.identifier:
-                return Tail(end, identifier=True)
-            return rest._replace(power=power)
-    if symbol:
-        # "$5 USD", "$5 dollars": said twice; "$5/month", "$5 min" are not units of the amount
-        if word in CODES:
-            return Tail(stop, currency=word)
-        return Tail(end, identifier=glued and "/" not in word)
-    if word in CODES and not match["dash"]:
-        return Tail(stop, currency=word)
-    readings = unit_readings(word)
-    if (readings is None and word in FIRST_WORDS) or lower in FIRST_WORDS:
-        second = _NEXT_WORD.match(plain, stop)
-        if second is not None:
-            both = unit_readings(f"{lower}-{second[1]}") or unit_readings(f"{lower}-{second[1].lower()}")
-            if both is not None:
-                readings, stop = both, second.end()
-    if readings is None and "/" in word:
-        slash = word.index("/")
-        readings = unit_readings(word[:slash])
-        stop = match.start("word") + slash
-        lower = lower[:slash]
-    if (
-        readings is not None
-        and not glued
-        and (word in GLUED_ONLY or (word in _QUOTES or (match["dash"] and len(word) == 1)))
-    ):
-        readings = None
-    if readings is not None and match["dash"] and match["blank"]:
-        readings = None  # "5 -s": an option, a dash
-    money = WORDS.get(lower) if not match["dash"] and lower not in NOT_AFTER else None
-    if money is not None and readings is None:
-        return Tail(stop, currency=money, cents=money in CENTS)
-    if readings is not None:
-        return Tail(stop, readings=readings, currency=money)
-    if scaled:
-        return Tail(end)
-    return Tail(end, identifier=glued)
-
-
-# ---------------------------------------------------------------- before the number
-
-
-class Lead(NamedTuple):
-    """What is written before a number."""
-
-    start: int
-    negative: bool = False
-    currency: str | None = None
-    hedge: Hedge | None = None
-
-
-_HEDGES: Final[dict[str, Hedge]] = {
-    "about": "about",
-    "around": "about",
-    "approximately": "about",
-    "approx": "about",
-    "roughly": "about",
-    "circa": "about",
-    "ca": "about",
-    "nearly": "about",
-    "almost": "about",
-    "over": "over",
-    "above": "over",
-    "exceeding": "over",
-    "under": "under",
-    "below": "under",
-}
-_THAN: Final[dict[str, Hedge]] = {
-    "more": "over",
-    "greater": "over",
-    "higher": "over",
-    "less": "under",
-    "fewer": "under",
-    "lower": "under",
-}
-
-
-def read_lead(plain: str, start: int) -> Lead:
-    """The sign, currency and hedge before the number at ``start``."""
-    begin = start
-    negative = False
-    previous = plain[start - 1 : start]
-    if not previous or previous == "\n":
-        return Lead(start)
-    currency: str | None = None
-    if previous == "-" or previous == "+":
-        before = plain[start - 2 : start - 1] if start > 1 else ""
-        if (previous == "-" and not (before.isalnum() or before in (")", "_", ".", "/"))) or (
-            previous == "-" and before in SYMBOLS
-        ):
-            negative = True
-        if negative or (previous == "+" and not before.isalnum()):
-            begin = start - 1
-            previous = plain[begin - 1 : begin] if begin else ""
-    at = begin
-    blanks = 0
-    while previous in (" ", "\u00a0") and at and blanks < 8 and previous:
-        at -= 1
-        blanks += 1
-        previous = plain[at - 1 : at] if at else ""
-    if previous and previous in SYMBOLS and SYMBOLS[previous] not in CENTS:
-        # "5$ 10": the symbol behind a number belongs to that number
-        before = plain[at - 2 : at - 1] if at > 1 else ""
-        if not (blanks and before.isdigit()):
-            begin = at - 1
-            currency = SYMBOLS[previous]
-            if currency == "$" and before.isalpha():
-                word_at, letters = left_word(plain, begin)
-                if letters.upper() in PREFIXED and plain[word_at:begin].isupper():
-                    currency, begin = PREFIXED[letters.upper()], word_at
-            previous = plain[begin - 1 : begin] if begin else ""
-            if previous == "-" and not negative and not (begin > 1 and plain[begin - 2].isalnum()):
-                negative, begin = True, begin - 1
-    hedge: Hedge | None = None
-    if plain[begin - 1 : begin] == "~":
-        hedge = "about"
-    else:
-        word_at, word = left_word(plain, begin)
-        if word:
-            if currency is None and len(word) <= 4 and plain[word_at : word_at + len(word)].upper() in CODES:
-                code = plain[word_at : word_at + len(word)]
-                if code.isupper() and "," not in plain[word_at:begin] and "." not in plain[word_at:begin]:
-                    currency, begin = code, word_at
-                    word_at, word = left_word(plain, begin)
-            elif currency is None and word == "rs":
-                currency, begin = "INR", word_at
-            if word == "than":
-                hedge = _THAN.get(left_word(plain, word_at)[1])
-            else:
-                hedge = _HEDGES.get(word)
-            if hedge is not None and "," in plain[word_at:begin]:
-                hedge = None
-    return Lead(begin, negative, currency, hedge)
-
-
-# ---------------------------------------------------------------- values
 
 
 def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, weak: bool = False) -> Typed:
@@ -254,7 +47,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
             decimals=decimals,
             wants=wants_of(number, decimals, (), hedge=lead.hedge, other=other),
             offers=offers_of(number, (), other),
-            weak=weak or not (tail.power or numeral.exponent),
+            weak=weak or not (tail.power or numeral.exponent) or _is_label(plain, numeral, tail),
             hedged=lead.hedge is not None,
         )
     base = readings[0].base
@@ -269,7 +62,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
         unit=base,
         wants=wants_of(number, decimals, readings, hedge=lead.hedge, other=other),
         offers=offers_of(number, readings, other),
-        weak=weak or plain[end - 1] in _QUOTES or base == "deg",
+        weak=weak or plain[end - 1] in QUOTES or base == "deg",
         hedged=lead.hedge is not None,
     )
     if currency is not None:  # "pounds": of money or of weight
@@ -288,6 +81,13 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
             hedged=value.hedged,
         )
     return value
+
+
+def _is_label(plain: str, numeral: Numeral, tail: Tail) -> bool:
+    """``4K``, ``7B``: small numbers with a capital are as often names of classes."""
+    return (
+        tail.end == numeral.end + 1 and numeral.decimals == 0 and numeral.number < 100 and plain[numeral.end] in "KBT"
+    )
 
 
 def _money(
@@ -320,10 +120,11 @@ def _money(
 
 _DECADE: Final = re.compile(r"(?:1[5-9]|20)\d0")
 _RANGE: Final = re.compile(
-    r"[ \u00a0]{0,3}(?:-|to|through|and|or|/)[ \u00a0]{0,3}(?P<sign>[-+]?)(?P<symbol>["
-    + re.escape(_SIGNS)
+    r"[ \u00a0]{0,3}(?P<by>-|to|through|and|or|/|x|\u00d7)[ \u00a0]{0,3}(?P<sign>[-+]?)(?P<symbol>["
+    + re.escape(SIGNS)
     + r"]?)(?=\d)"
 )
+_MOST_MEMBERS: Final = 5
 _JOIN: Final = re.compile(r",?[ \u00a0]{0,4}(?:and[ \u00a0]{1,2})?(?=\d)")
 
 
@@ -336,7 +137,7 @@ def amounts(plain: str, start: int) -> tuple[list[Typed], int]:
     tail = read_tail(plain, numeral.end, symbol=lead.currency is not None)
     if tail.identifier:
         return [], _past_token(plain, numeral.end)
-    if tail.readings and plain[tail.end - 1] in _QUOTES and plain[lead.start - 1 : lead.start] == plain[tail.end - 1]:
+    if tail.readings and plain[tail.end - 1] in QUOTES and plain[lead.start - 1 : lead.start] == plain[tail.end - 1]:
         tail = Tail(numeral.end)  # a number in quotes
     if tail.end == numeral.end + 1 and plain[numeral.end] == "s" and _DECADE.fullmatch(plain, start, numeral.end):
         return [], tail.end
@@ -353,36 +154,85 @@ def amounts(plain: str, start: int) -> tuple[list[Typed], int]:
 
 
 def _ranged(plain: str, start: int, first: Numeral, lead: Lead, tail: Tail) -> tuple[list[Typed], int] | None:
-    """Both ends of a range whose unit is written once."""
-    match = _RANGE.match(plain, tail.end)
-    if match is None:
-        return None
-    second_at = match.end()
-    second = read_numeral(plain, second_at)
-    if second is None:
-        return None
-    symbol = lead.currency is not None or bool(match["symbol"])
-    behind = read_tail(plain, second.end, symbol=symbol)
-    if behind.identifier:
-        return None
-    dash = match[0].strip(" \u00a0").startswith("-")
-    if lead.currency is not None and not match["symbol"]:
-        # "$100-200", "$1 to 2 million": only a dash or a scale makes the second number money of the first
-        if not dash and not behind.power:
+    """All numbers of a range or list of dimensions whose unit is written once, behind the last."""
+    members = [(start, first, False)]
+    joints: set[str] = set()
+    end = tail.end
+    while True:
+        match = _RANGE.match(plain, end)
+        if match is None or len(members) == _MOST_MEMBERS:
             return None
-    elif match["symbol"] or not (behind.readings or behind.currency or behind.power):
+        at = match.end()
+        numeral = read_numeral(plain, at)
+        if numeral is None:
+            return None
+        if (
+            match["by"] == "-"
+            and (match["symbol"] or lead.currency is None)
+            and numeral.number <= members[-1][1].number
+        ):
+            return None  # two numbers with a dash between them, no range
+        joints.add(match["by"])
+        members.append((at, numeral, match["sign"] == "-"))
+        symbol = lead.currency is not None or bool(match["symbol"])
+        behind = read_tail(plain, numeral.end, symbol=symbol)
+        if behind.identifier:
+            return None
+        if lead.currency is not None:
+            # "$100-200", "$1 to 2 million": only a dash or a scale makes the second number money of the first
+            if match["symbol"] or (match["by"] != "-" and not behind.power):
+                return None
+            break
+        if match["symbol"]:
+            return None
+        if behind.readings or behind.currency or behind.power:
+            break
+        end = behind.end
+    if not _joined_by(joints, members, behind, plain):
         return None
     near = tail._replace(
-        end=first.end,
         power=tail.power or behind.power,
         readings=behind.readings,
         currency=tail.currency or behind.currency,
         cents=behind.cents,
     )
-    far_lead = Lead(second_at, bool(match["sign"] == "-"), lead.currency, lead.hedge)
-    one = amount(plain, start, first, lead=lead, tail=near)
-    other = amount(plain, second_at, second, lead=far_lead, tail=behind)
-    return [one, other], other.end
+    values: list[Typed] = []
+    for place, (at, numeral, negative) in enumerate(members):
+        leading = lead if place == 0 else Lead(at - negative, negative, lead.currency, lead.hedge)
+        trailing = behind if place == len(members) - 1 else near._replace(end=numeral.end)
+        values.append(amount(plain, at, numeral, lead=leading, tail=trailing))
+    return values, values[-1].end
+
+
+def _joined_by(joints: set[str], members: list[tuple[int, Numeral, bool]], behind: Tail, plain: str) -> bool:
+    """Whether the joints make the unit behind the last number the unit of all."""
+    if plain[behind.end - 1] in QUOTES:
+        return False
+    if not joints.isdisjoint(("x", "\u00d7")):
+        # "15 x 7 cm" are dimensions; "2 x 500 ml" and "3 x 5 m" are counts of something
+        counted = len(members) == 2 and members[0][1].decimals == 0 and members[0][1].number < 10
+        return bool(behind.readings) and behind.readings[0].base in ("m", "px") and not counted
+    return True
+
+
+_FRACTION: Final = re.compile(r"(?:(\d{1,3})[ \u00a0])?(\d{1,2})/(2|3|4|5|6|8|10|12|16)(?![\d/.,]\d|\d|/)")
+
+
+def fraction(plain: str, start: int) -> Typed | None:
+    """``3/4 cup``, ``1 1/2 hours``: a fraction with a unit behind it."""
+    match = _FRACTION.match(plain, start)
+    if match is None:
+        return None
+    above, below = int(match[2]), int(match[3])
+    if not 0 < above < below:
+        return None
+    tail = read_tail(plain, match.end())
+    if not tail.readings or plain[tail.end - 1] in QUOTES:
+        return None
+    number = Decimal(match[1] or 0) + (Decimal(above) / below).quantize(Decimal("0.0001"))
+    exact = number.normalize()
+    decimals = max(0, -int(exact.as_tuple().exponent))
+    return amount(plain, start, Numeral(match.end(), exact, decimals), lead=read_lead(plain, start), tail=tail)
 
 
 def _composite(plain: str, value: Typed, numeral: Numeral, tail: Tail) -> Typed:

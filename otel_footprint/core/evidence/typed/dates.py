@@ -294,6 +294,25 @@ def day_first(plain: str, start: int, end: int) -> list[Typed] | None:
     return _listed(plain, spans, month, year, tail)
 
 
+_YEAR_FIRST: Final = re.compile(
+    rf"({_YEAR}),?[ \u00a0]{{1,4}}(?P<month>[A-Za-z]{{3,9}})\.?(?![A-Za-z_])(?:[ \u00a0]{{1,4}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:%]|[.,/-]\d))?"
+)
+
+
+def year_first(plain: str, start: int) -> list[Typed] | None:
+    """``2021, September 01`` and ``2016 August``."""
+    match = _YEAR_FIRST.match(plain, start)
+    if match is None or match["month"].islower():
+        return None
+    month = MONTHS.get(match["month"].lower())
+    if month is None:
+        return None
+    year = int(match[1])
+    if match["day"] is None:
+        return _only(dated(plain, start, match.end("month"), [Day(year, month, None)]))
+    return _only(dated(plain, start, match.end(), [Day(year, month, int(match["day"]))]))
+
+
 def is_name(word: str) -> bool:
     """Whether the spelling of a month's word is a name: "may" and "march" in lower case are verbs."""
     return word.lower() not in ALSO_WORDS or not word.islower()

@@ -79,6 +79,7 @@ def wants_of(
     for base, factor, shift in readings:
         least, most = (low, high) if loose else (size, size)
         if base in SIGNED:
+            least, most = low, high  # a zero that anyone may choose: no digits are significant
             if number < 0:
                 least, most = -most, -least
             wants.append(Interval("?" + base, least, most))

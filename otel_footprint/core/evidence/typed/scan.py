@@ -14,21 +14,30 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from otel_footprint.core.evidence.typed.amounts import Lead, Tail, amount, amounts, read_tail
+from otel_footprint.core.evidence.typed.amounts import amount, amounts, fraction
 from otel_footprint.core.evidence.typed.calendar_words import MONTHS
-from otel_footprint.core.evidence.typed.dates import day_first, is_name, left_word, month_first, numeric_date
+from otel_footprint.core.evidence.typed.dates import (
+    day_first,
+    is_name,
+    left_word,
+    month_first,
+    numeric_date,
+    year_first,
+)
 from otel_footprint.core.evidence.typed.durations import iso_duration
 from otel_footprint.core.evidence.typed.hexes import hex_id
 from otel_footprint.core.evidence.typed.money_units import CODES
 from otel_footprint.core.evidence.typed.number_words import worded_numbers
 from otel_footprint.core.evidence.typed.numerals import Numeral
 from otel_footprint.core.evidence.typed.phones import phone
+from otel_footprint.core.evidence.typed.plain import PAD
 from otel_footprint.core.evidence.typed.plain import plain as plain_of
+from otel_footprint.core.evidence.typed.surroundings import Lead, Tail, read_tail
 from otel_footprint.core.evidence.typed.times import DAY_CLOCK, clock, iso_instant
 from otel_footprint.core.evidence.typed.value import Typed
 
 _DIGITS: Final = re.compile(r"\d+", re.ASCII)
-_REST: Final = re.compile(r"[\w.@:/+-]*(?<![.:,+/-])")
+_REST: Final = re.compile(r"[\w.:/+-]*(?<![.:,+/-])")
 _HEX_NEIGHBOURS: Final = frozenset("abcdefABCDEFxX:-.")
 _DATE_JOINTS: Final = frozenset("-/._")
 _JOINED: Final = frozenset("/@\\_=#")
@@ -76,6 +85,10 @@ def _read(plain: str, start: int, end: int, done: int, day_clock: bool) -> list[
     if previous.isalpha() or (previous in _JOINED and previous):
         return _in_word(plain, start, done, previous, following)
     values: list[Typed] | None = None
+    if length <= 3 and (following == "/" or (following in (" ", PAD) and plain[end + 2 : end + 3] == "/")):
+        value = fraction(plain, start)
+        if value is not None:
+            return [value]
     if (following in _DATE_JOINTS or length == 8) and previous not in ("-", ".", ":"):
         if length >= 4:
             values = iso_instant(plain, start)
@@ -89,6 +102,10 @@ def _read(plain: str, start: int, end: int, done: int, day_clock: bool) -> list[
         month = MONTHS.get(word)
         if month is not None and begin >= done:
             values = month_first(plain, start, end, begin, month, is_name(plain[begin : begin + len(word)]))
+            if values:
+                return values
+        if length == 4 and following in (" ", ",", PAD):
+            values = year_first(plain, start)
             if values:
                 return values
         if length <= 2 and previous != ":":
@@ -127,6 +144,10 @@ def _in_word(plain: str, start: int, done: int, previous: str, following: str) -
         value = iso_duration(plain, start)
         if value is not None:
             return [value]
+    if previous == "@":  # 1080p@30fps
+        found, _ = amounts(plain, start)
+        if found and found[0].kind == "quantity":
+            return found
     if previous.isupper():
         begin, _ = left_word(plain, start)
         if plain[begin:start] in CODES and begin >= done:

@@ -99,7 +99,7 @@ def instant_keys(
 
 # ---------------------------------------------------------------- spellings
 
-_HALF: Final = r"[ \u00a0]{0,3}([AaPp])(?:\.[ ]?)?[Mm](?![A-Za-z\d_])\.?"
+_HALF: Final = r"[ \u00a0]{0,3}([AaPp])(?:\.[ ]?[Mm]\.?|[Mm])(?![A-Za-z\d_])"
 _CLOCK: Final = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{{1,9}})?)?(?![\d:]|\.\d)(?:{_HALF})?")
 _HOUR: Final = re.compile(rf"(\d{{1,2}}){_HALF}")
 _DOTTED: Final = re.compile(rf"(\d{{1,2}})\.([0-5]\d){_HALF}")

@@ -253,3 +253,46 @@ def unit_readings(spelling: str) -> tuple[Reading, ...] | None:
         if readings is None and len(spelling) > 3:
             readings = UNITS.get(lower)
     return readings
+
+
+_SECONDS: Final[dict[str, str]] = {
+    "s": "1",
+    "sec": "1",
+    "second": "1",
+    "min": "60",
+    "minute": "60",
+    "h": "3600",
+    "hr": "3600",
+    "hour": "3600",
+}
+_EVENTS: Final[dict[tuple[str, str], Reading]] = {
+    **{
+        (event + plural, "1"): Reading("1/s", Decimal(1))
+        for event in ("request", "operation", "transaction", "event", "message")
+        for plural in ("", "s")
+    },
+    ("query", "1"): Reading("1/s", Decimal(1)),
+    ("queries", "1"): Reading("1/s", Decimal(1)),
+    ("frame", "1"): Reading("frames/s", Decimal(1)),
+    ("frames", "1"): Reading("frames/s", Decimal(1)),
+    ("revolutions", "60"): Reading("rpm", Decimal(1)),
+    ("rotations", "60"): Reading("rpm", Decimal(1)),
+    ("beats", "60"): Reading("bpm", Decimal(1)),
+}
+_RATES: Final[dict[str, tuple[str, int]]] = {"m": ("m/s", 1), "B": ("bit/s", 8), "B'": ("bit/s'", 8)}
+
+
+def by_time(word: str, readings: tuple[Reading, ...] | None, period: str) -> tuple[Reading, ...] | None:
+    """The unit of ``word`` per ``period``: speeds, data rates and counted events; None for what is none of these."""
+    seconds = _SECONDS.get(period)
+    if seconds is None:
+        return None
+    event = _EVENTS.get((word, seconds))
+    if event is not None:
+        return (event,)
+    rates = [
+        Reading(_RATES[reading.base][0], reading.factor * _RATES[reading.base][1] / Decimal(seconds))
+        for reading in readings or ()
+        if reading.base in _RATES
+    ]
+    return tuple(rates) or None
