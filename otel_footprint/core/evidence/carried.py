@@ -22,9 +22,6 @@ from otel_footprint.core.evidence.rows import Row, rows_of
 
 _REMEMBERED_TEXTS: Final = 64
 _REMEMBERED_CHARS: Final = 65_536
-_HEDGE_LOW: Final = Decimal("0.95")
-_HEDGE_HIGH: Final = Decimal("1.05")
-"""How far a number beside "about" or "over" may be from the one it stands for."""
 _TELLING_DIGITS: Final = 3
 """Digits from which on a number is rare enough to be recognised without its unit."""
 
@@ -65,8 +62,6 @@ class TypedIndex:
             if found is not None and (not _lacks_year(key) or has_year(_year_of(asked))):
                 return found
         for unit, low, high in asked.wants:
-            if asked.hedged and asked.number is not None and low <= asked.number <= high:
-                low, high = max(low, asked.number * _HEDGE_LOW), min(high, asked.number * _HEDGE_HIGH)
             bucket = self._by_unit.get(unit)
             if not bucket:
                 continue

@@ -47,6 +47,7 @@ MAX_COUNT_DISTANCE: Final = 400
 MAX_STATED_BEFORE: Final = 12
 MAX_TEXT_BEFORE: Final = 4_000
 MAX_NAMING_CALLS: Final = 12
+_TOTAL: Final = re.compile(r"\b(?:total|all|combined|sum|altogether|together|balances?)\b")
 _REST: Final = re.compile(r"\b(?:remain\w*|rest|other|left|off|instead|missing|balance)\b", re.IGNORECASE)
 
 
@@ -193,15 +194,20 @@ class _Attempt:
 
     def _use(self, found: Found, target: Operand) -> None:
         """Operands that entered a sum are worse ones for the next; what a difference was taken from is a better one."""
-        inputs = found.derivation.inputs
-        if found.derivation.name == "difference":
-            for operand in self.stated.operands:
-                if operand is not target and ways.spelled(operand.number) in inputs:
-                    operand.base += 1
-            return
-        for operand in self.stated.operands:
-            if operand is not target and ways.spelled(operand.number) in inputs:
-                operand.used += 1
+        taken_from = found.derivation.name == "difference"
+        for spelled in found.derivation.inputs:
+            same = [
+                operand
+                for operand in self.stated.operands
+                if operand is not target and ways.spelled(operand.number) == spelled
+            ]
+            if not same:
+                continue
+            nearest = min(same, key=lambda operand: abs(operand.start - target.start))
+            if taken_from:
+                nearest.base += 1
+            else:
+                nearest.used += 1
 
     def _families(self, place: Operand, unit: Unit, unit_name: str | None) -> list[Family]:
         at = place.start
@@ -227,10 +233,17 @@ class _Attempt:
         ranked = ways.nearest(near, at)
         counts = self._counts(at)
         here = [number for kind, number in self.stated_before if kind == unit]
+        # What entered a sum before, and what is a sum itself, is less likely an addend of the next.
+        fresh = [operand for operand in near if not operand.used]
+        leaves = [operand for operand in fresh if operand.finding.status != "computed"]
         return [
-            Family("sum", 1, lambda: ways.runs(near, at)),
-            Family("sum", 1, lambda: ways.groups(near, place)),
-            Family("sum or difference of items", 1, lambda: ways.item_ends(near, place)),
+            Family("sum", 1, lambda: ways.runs(leaves, at)),
+            Family("sum", 1, lambda: ways.runs(fresh, at)),
+            Family("sum", 1, lambda: ways.groups(fresh, place)),
+            Family("sum", 3, lambda: ways.groups(near, place)),
+            Family("sum", 3, lambda: ways.runs(near, at)),
+            Family("sum or difference of items", 1, lambda: ways.item_ends(fresh, place)),
+            Family("difference of field", 1, lambda: ways.from_fields(ranked, self._named_beside(place))),
             Family("difference", 1, lambda: ways.neighbour_differences(near, place)),
             Family("difference of variants", 1, lambda: ways.kin_differences(ranked, self.by_number, self.rows)),
             Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=True)),
@@ -242,10 +255,11 @@ class _Attempt:
             Family("column sum", 2, lambda: ways.named_columns(self.named, money=True)),
             Family("count times sum", 2, lambda: ways.runs_counted(near, at, counts)),
             Family("count times column sum", 3, lambda: ways.columns_counted(self.owned, counts, money=True)),
+            Family("remainder", 4, lambda: ways.remainders(near, at)),
             Family("difference from column sum", 3, lambda: ways.from_columns(ranked, self.owned)),
             Family("difference of rows", 4, lambda: ways.named_pairs(self.named, money=True)),
             Family("difference", 4, lambda: ways.with_others(ranked, here[::-1])),
-            Family("column sum", 5, lambda: ways.owned_columns(self.rows, money=True)),
+            Family("column sum", 8, lambda: ways.owned_columns(self.rows, money=True)),
             Family("sum and difference", 8, lambda: ways.twice(ranked)),
             Family("sum of rows", 10, lambda: ways.named_triples(self.named, money=True)),
         ]
@@ -345,8 +359,10 @@ class _Attempt:
         return {token.form for token in tokens(self.naming)}
 
     def _words_beside(self, place: Operand) -> set[str]:
-        """The words of the field or line a target stands in, joined words taken apart, plurals cut."""
+        """The words of the field or line a target stands in, joined words taken apart, plurals cut; a line must say "total"."""
         beside = fold(place.key) if place.key is not None else self._line(place)
+        if place.key is None and not _TOTAL.search(beside):
+            return set()
         pieces = [piece for piece in re.split(r"[^a-z]+", beside) if len(piece) > 2][:40]
         found = {piece.rstrip("s") for piece in pieces} | set(pieces)
         found.update(f"{one}_{other.rstrip('s')}" for one, other in pairwise(pieces))
@@ -404,8 +420,14 @@ class _Attempt:
 
     def _named_beside(self, place: Operand) -> list[Row]:
         """The rows named in the target's own line."""
-        line = self._line(place)
+        line = self._line(place) if place.key is None else fold(place.key)
         words = {token.form for token in tokens(line)}
+        if place.key is not None:
+            pieces = re.split(r"[_\-\s]+", line)
+            words.update(pieces)
+            words.update(
+                "_".join(pieces[start:end]) for start in range(len(pieces)) for end in range(start + 2, start + 4)
+            )
         return [row for row in self.named if any(_is_named(name, words, line) for name in row.names)]
 
 

@@ -224,6 +224,29 @@ def kin_differences(
                         yield abs(operand.number - theirs.number), _inputs((max(pair), min(pair)))
 
 
+def from_fields(ranked: Sequence[Operand], rows: Sequence[Row]) -> Iterator[Result]:
+    """The difference between an amount of a row that is named beside the target and a stated value (balance less payment)."""
+    for row in rows[:4]:
+        for cell in row.cells[:6]:
+            if cell.money:
+                for operand in ranked[:3]:
+                    yield (
+                        abs(cell.number - operand.number),
+                        _inputs((max(cell.number, operand.number), min(cell.number, operand.number))),
+                    )
+
+
+def remainders(near: Sequence[Operand], at: int) -> Iterator[Result]:
+    """A stated total less the sum of the values directly before the target (what the last payment has to cover)."""
+    before = [operand.number for operand in near if operand.start < at]
+    for size in (2, 3, 4):
+        if len(before) >= size:
+            part = sum(before[-size:], Decimal(0))
+            larger = dict.fromkeys(number for number in reversed(before[:-size]) if number > part)
+            for total in islice(larger, 6):
+                yield total - part, _inputs((total, *before[-size:]))
+
+
 def from_columns(ranked: Sequence[Operand], rows: Sequence[Row]) -> Iterator[Result]:
     """A stated value less the sum of a named row's own list (what was paid before for all its parts)."""
     totals = list(islice(owned_columns(rows, money=True), 8))

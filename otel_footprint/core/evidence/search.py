@@ -4,7 +4,7 @@ Rules
 -----
 - Every result that a wrong value of the same precision could have been marks that value. The share of all values of the
   target's precision between its half and its double that are marked is the chance that a wrong value would have matched.
-- Up to 2 % a match is ``computed``; past 5 % the search stops; in between a match may be chance.
+- Up to 2 % a match is ``computed``; past 3 % the search stops; in between a match may be chance.
 - Zero, negative and off-precision results mark nothing, equal results count once, and the match itself does not count.
 """
 
@@ -20,7 +20,7 @@ from otel_footprint.core.evidence.families import Family, Result
 from otel_footprint.core.evidence.verdicts import Derivation
 
 COMPUTED_SHARE: Final = Decimal("0.02")
-STOP_SHARE: Final = Decimal("0.05")
+STOP_SHARE: Final = Decimal("0.03")
 MAX_STEPS: Final = 4_000
 """Results of one search; with few marks by then the value is simply not reached."""
 

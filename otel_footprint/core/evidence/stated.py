@@ -30,6 +30,7 @@ Unit: TypeAlias = Literal["money", "percent", "number", "duration", "quantity"]
 ACCOUNTED: Final[frozenset[Status]] = frozenset({"said", "read", "respelled", "computed"})
 """Statuses whose values may be operands."""
 MAX_OPERANDS: Final = 400
+_BREAKDOWN: Final = re.compile(r"\d\s{0,2}\([^()\n]{0,120}?\+[^()\n]{0,120}\)")
 _PROSE_LEAF: Final = 80
 
 _BREAK: Final = re.compile(r"[.!?](?=\s+[A-Z*\-#\d]|\s*$)|\n|;", re.MULTILINE)
@@ -125,6 +126,11 @@ class Stated:
                 if len(operands) >= MAX_OPERANDS:
                     break
         operands.sort(key=lambda operand: operand.start)
+        breakdowns = [match.span() for match in _BREAKDOWN.finditer(text)]
+        for operand in operands:
+            # "$306 ($196 + $110)": what stands in the brackets is already in the value before them.
+            if any(left < operand.start < right for left, right in breakdowns):
+                operand.used += 1
         self.operands = operands
         self.counts = tuple(
             (match.start(), int(match.group(1)) if match.group(1) else _WORDS.get(match.group(2).lower(), 1))
