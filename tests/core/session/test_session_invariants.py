@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from session_cases import Store, asks, result, says, system, user
 
+from otel_footprint.core.call import ProviderEdit
+from otel_footprint.core.conversations import Limits
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.messages import Message
 from otel_footprint.core.window.observe import compare, decide
@@ -31,11 +34,12 @@ def message_of(kind: str, n: int, word: str) -> Message:
             return system(word)
 
 
+WORD = st.sampled_from(WORDS)
 MESSAGES = st.builds(
     message_of,
     st.sampled_from(["user", "says", "asks", "result", "result", "system"]),
     st.integers(0, 9),
-    st.sampled_from(WORDS),
+    WORD,
 )
 
 
@@ -226,3 +230,53 @@ def test_an_append_only_history_is_only_start_and_append(turns: list[tuple[str, 
     assert [each.window.decision for each in decided] == ["start"] + ["append"] * (len(decided) - 1)
     assert {each.conversation for each in decided} == {"made-1"}
     assert [each.turn for each in decided] == sorted(each.turn for each in decided)
+
+
+CALLS = st.fixed_dictionaries(
+    {
+        "messages": st.lists(MESSAGES, max_size=6),
+        "grow": st.booleans(),
+        "outputs": st.lists(st.builds(message_of, st.sampled_from(["says", "asks"]), st.integers(0, 9), WORD), max_size=2),
+        "system": st.lists(st.builds(system, WORD), max_size=2),
+        "id": st.sampled_from([None, None, "a", "b"]),
+        "trace": st.sampled_from([None, 1, 2]),
+        "response_id": st.sampled_from([None, "r1", "r2"]),
+        "previous_response_id": st.sampled_from([None, None, None, "r1", "r2", "r3"]),
+        "server_thread": st.sampled_from([None, None, None, "t1", "t2"]),
+        "edits": st.sampled_from([(), (), (ProviderEdit("clear", "clear_tool_uses", 1),)]),
+        "agent": st.sampled_from([None, "clerk"]),
+        "tools": st.sampled_from([None, (), ("find",)]),
+    }
+)
+
+
+@settings(deadline=None)
+@given(st.lists(CALLS, max_size=12), st.sampled_from([1, 2, 1000]), st.sampled_from([20_000, 10**9]))
+def test_whatever_is_called_the_store_stays_whole(
+    calls: list[dict[str, Any]], conversations: int, size: int
+) -> None:
+    store = Store(limits=Limits(conversations=conversations, bytes=size))
+    inner = store.conversations
+    last: list[Message] = []
+    for facts in calls:
+        messages = [*(last if facts.pop("grow") else []), *facts.pop("messages")]
+        outputs = facts.pop("outputs")
+        decided = store.call(messages, *outputs, **facts)
+        last = [*messages, *outputs[:1]]
+        change = decided.window
+        assert len({each.index for each in change.evictions}) == len(change.evictions)
+        assert all(0 <= each.index < change.messages_before for each in change.evictions)
+        assert change.settled == bool(outputs)
+        assert decided.iteration >= 1
+        assert change.decision != "reset" or not facts["previous_response_id"]
+        assert len(inner) <= conversations
+        assert inner.size_bytes == sum(session.size for session in inner._sessions.values()) >= 0
+        threads = {thread for session in inner._sessions.values() for thread in session.index}
+        assert threads == set(inner._index)
+        for thread in threads:
+            assert tuple(slot.message for slot in thread.slots) == thread.sent
+            assert thread.chars == sum(message.chars for message in thread.sent)
+            assert thread.unreadable == sum(slot.unreadable for slot in thread.slots) == 0
+            assert thread.turn >= max((slot.turn for slot in thread.slots), default=0)
+        assert {held.thread for held in inner._responses.values()} <= threads
+        assert set(inner._server_threads.values()) <= threads
