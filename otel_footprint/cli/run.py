@@ -137,8 +137,8 @@ if sys.platform == "linux":
             code = process.poll()
             if code is not None:
                 return code
-            info = signal.sigwaitinfo(signals)
-            if info.si_signo != signal.SIGCHLD and info.si_code <= 0:  # sent by a process, not by the kernel
+            info = signal.sigtimedwait(signals, 1.0)  # where SIGCHLD is ignored, the end is not announced
+            if info is not None and info.si_signo != signal.SIGCHLD and info.si_code <= 0:  # not from the kernel
                 with contextlib.suppress(ProcessLookupError):
                     process.send_signal(info.si_signo)
 

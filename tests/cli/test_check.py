@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -240,6 +241,13 @@ def test_any_text_prints_on_any_terminal(cli: Cli, tmp_path: Path) -> None:
         assert cli("check", "c.json", PYTHONIOENCODING=encoding).code == 1
         assert cli("check", "--json", "--junit", "r.xml", "c.json", PYTHONIOENCODING=encoding).code == 1
         ElementTree.parse(tmp_path / "r.xml")
+
+
+def test_the_documented_document_is_the_one_that_is_printed(cli: Cli, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "conversations.jsonl").write_text(json.dumps({"id": "t-1", "messages": GOOD}))
+    assert document(cli("check", "--json", "conversations.jsonl").out) == json.loads(block)
 
 
 def test_it_judges_the_real_runs(cli: Cli, shared_data: Path) -> None:
