@@ -107,6 +107,13 @@ def test_another_value_never_agrees(carrier: object, answer: str) -> None:
     assert not grounds(carrier, answer)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "text", ["5-4 business days", "May 25-96", "May 25, 96, and 27", "May 33, 2024", "2024-05-32", "14:00 AM"]
+)
+def test_what_is_spelled_like_a_value_and_is_none_agrees_with_nothing(text: str) -> None:
+    assert not grounds("5 business days, 2024-05-25, 2024-05-27, 2024-05-03, May 2024, 14:00, 2 PM", text)
+
+
 def test_a_sentence_ends_behind_a_time() -> None:
     assert [value.text for value in find("It is 4:20 PM. We leave at 5 p.m. today.")] == ["4:20 PM", "5 p.m."]
 

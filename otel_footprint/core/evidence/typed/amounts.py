@@ -7,7 +7,6 @@ Rules
 - ``3/4 cup`` and ``1 1/2 hours`` are one number.
 """
 
-
 from __future__ import annotations
 
 import re
@@ -166,11 +165,7 @@ def _ranged(plain: str, start: int, first: Numeral, lead: Lead, tail: Tail) -> t
         numeral = read_numeral(plain, at)
         if numeral is None:
             return None
-        if (
-            match["by"] == "-"
-            and (match["symbol"] or lead.currency is None)
-            and numeral.number <= members[-1][1].number
-        ):
+        if match["by"] == "-" and len(match[0]) > 1 and not members[-1][1].number < numeral.number < 10**6:
             return None  # two numbers with a dash between them, no range
         joints.add(match["by"])
         members.append((at, numeral, match["sign"] == "-"))

@@ -229,7 +229,9 @@ _MORE: Final = re.compile(
     r"(?P<th>st|nd|rd|th)?(?![\w:%$/]|[.,-]\d)",
     re.IGNORECASE,
 )
-_TIGHT: Final = re.compile(r"-(\d{1,2})(?![\w:%$/]|[.,-]\d)")
+_TIGHT: Final = re.compile(
+    r"-\d{1,2}(?![\w:%$/]|[.,-]\d)|,?[ \u00a0](?:and )?\d{1,2}(?=,[ \u00a0](?:and |or )?\d{1,2}\b)"
+)
 _ENDS_LIST: Final = re.compile(
     r"[ \u00a0]{0,3}(?:$|[.,;:!?)\]|\n\"'-]|(?:and|or|to|through|in|at|on|for|from|is|are|was|were|with|but|so|if|which|will|of|by|as)\b)",
     re.IGNORECASE,
