@@ -83,6 +83,14 @@ class FootprintHook:
         """Whether both hand calls to one sink."""
         return self._reader is other._reader
 
+    def pause(self) -> None:
+        """Hand nothing on any more. An instrumentation that others turned on may keep the hook; the others run on."""
+        self._reader.paused = True
+
+    def resume(self) -> None:
+        """Hand calls on again."""
+        self._reader.paused = False
+
     def on_completion(
         self,
         *,
@@ -123,6 +131,7 @@ class _Reader:
 
     def __init__(self, sink: Callable[[HookCall], None]) -> None:
         self._sink = sink
+        self.paused = False
         self._converter = Converter()
         self._answered = _Recent()
         self._ended = _Recent()
@@ -136,6 +145,8 @@ class _Reader:
         span: Span | None,
         log_record: LogRecord | None,
     ) -> None:
+        if self.paused:
+            return
         facts = facts_of(span)
         fetched = facts.operation == FETCH
         if not fetched and facts.operation not in JUDGED:
@@ -189,7 +200,8 @@ class _Reader:
         """Whether a call inside this one handed the same response on: same trace, id and texts, and it began later."""
         if facts.response_id is None or ref is None or facts.started_at is None:
             return False
-        key = (ref.trace_id, facts.response_id, *(answer.message.text for answer in answers))
+        texts = hash(tuple(answer.message.text for answer in answers))  # not the texts: they would be kept alive
+        key = (ref.trace_id, facts.response_id, texts)
         inner_start = self._ended.get(key)
         if inner_start is not None and facts.started_at < inner_start:
             return True

@@ -103,6 +103,7 @@ def turn_on(
                 "logger_provider": logger_provider,
             },
         )
+        hook.resume()
         upstream.install(hook)
         for sdk in SDKS:
             active.states[sdk.name] = SdkState(
@@ -114,7 +115,7 @@ def turn_on(
             if not active.states[sdk.name].pending:
                 continue
             if sdk.module in sys.modules and not _being_imported(sys.modules[sdk.module]):
-                _meet(sdk)
+                _meet(sdk, just_imported=False)
             elif sdk.name not in _registered:
                 _registered.add(sdk.name)
                 register_post_import_hook(_on_import(sdk), sdk.module)
@@ -128,6 +129,7 @@ def turn_off() -> None:
         active, _active = _active, None
         if active is None:
             return
+        active.hook.pause()
         upstream.uninstall()
         for name, turned in active.turned.items():
             with guard(f"turn_off.{name}"):
@@ -183,12 +185,12 @@ def _first_state(sdk: Sdk, active: _Active) -> SdkState:
 def _on_import(sdk: Sdk) -> Any:
     def met(_module: ModuleType) -> None:
         with guard(f"turn_on.{sdk.name}"):
-            _meet(sdk)
+            _meet(sdk, just_imported=True)
 
     return met
 
 
-def _meet(sdk: Sdk) -> None:
+def _meet(sdk: Sdk, *, just_imported: bool) -> None:
     """The SDK is loaded: turn its instrumentation on, or say why not."""
     with _lock:
         active = _active
@@ -198,10 +200,10 @@ def _meet(sdk: Sdk) -> None:
         state = replace(state, pending=False, on=False)
         active.states[sdk.name] = replace(state, why="its instrumentation failed to start")
         with guard(f"turn_on.{sdk.name}"):
-            active.states[sdk.name] = _instrument(sdk, active, state)
+            active.states[sdk.name] = _instrument(sdk, active, state, just_imported=just_imported)
 
 
-def _instrument(sdk: Sdk, active: _Active, state: SdkState) -> SdkState:
+def _instrument(sdk: Sdk, active: _Active, state: SdkState, *, just_imported: bool) -> SdkState:
     if active.named is None:
         other = holder(sdk) or being_turned_on(sdk)
         if other is not None:
@@ -211,7 +213,7 @@ def _instrument(sdk: Sdk, active: _Active, state: SdkState) -> SdkState:
                 f"to have both, name it in OTEL_FOOTPRINT_INSTRUMENT",
             )
             return replace(state, held_by=other, why=f"held by {other}")
-    note = _stop_anthropic_spans(active) if sdk.name == "anthropic" else None
+    note = _stop_anthropic_spans(active, clients=not just_imported) if sdk.name == "anthropic" else None
     module_name, _, class_name = sdk.instrumentor.partition(":")
     if _being_imported(sys.modules.get(module_name)):
         # Somebody is loading the official one just now and will turn it on; every handler it makes gets our hook.
@@ -266,17 +268,18 @@ def _being_imported(module: ModuleType | None) -> bool:
     return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 
 
-def _stop_anthropic_spans(active: _Active) -> str | None:
-    """Clients built from now on make no spans of their own; says how many were built before and do."""
+def _stop_anthropic_spans(active: _Active, *, clients: bool) -> str | None:
+    """Clients built from now on make no spans of their own; says how many were built before and do, if there can be."""
     if ANTHROPIC_SPANS in os.environ:
         return None
     active.environment[ANTHROPIC_SPANS] = (os.environ.get(ANTHROPIC_SPANS), "false")
     os.environ[ANTHROPIC_SPANS] = "false"
-    earlier = _clients_with_own_spans()
+    earlier = _clients_with_own_spans() if clients else 0
     if not earlier:
         return None
-    clients = "1 client was" if earlier == 1 else f"{earlier} clients were"
-    return f"{clients} built before and makes its own spans too: build it later, or with open_telemetry=False"
+    if earlier == 1:
+        return "1 client was built before and makes its own spans too: build it later, or with open_telemetry=False"
+    return f"{earlier} clients were built before and make their own spans too: build them later, or with open_telemetry=False"
 
 
 def _clients_with_own_spans() -> int:

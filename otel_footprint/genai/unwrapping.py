@@ -44,7 +44,8 @@ def _covered(sdk: Sdk, official: str) -> Iterator[_Covered]:
         if not (module_name + ".").startswith(root):
             continue
         for owner in list(vars(module).values()) if module is not None else ():
-            if not isinstance(owner, type) or id(owner) in seen:
+            # By its real type: isinstance would ask a lazy proxy for its class, and so load what it stands for.
+            if not issubclass(type(owner), type) or id(owner) in seen:
                 continue
             seen.add(id(owner))
             for name, outermost in list(vars(owner).items()):

@@ -239,6 +239,9 @@ def test_an_official_one_that_is_turned_on_later_by_others_calls_our_hook_and_th
         ask(provider)
         assert (len(watch.answers), len(other.seen)) == (1, 1)
         assert next(state for state in states() if state.name == "openai").on
+        turn_off()
+        ask(provider)
+        assert (len(watch.answers), len(other.seen)) == (1, 2)
     finally:
         OpenAIInstrumentor().uninstrument()
 
