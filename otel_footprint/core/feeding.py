@@ -77,8 +77,8 @@ def _take_results(
     for part in slot.message.parts:
         match part:
             case ToolCall(id=call_id, name=name) | ServerToolCall(id=call_id, name=name):
-                if again:  # the arguments as the model gave them are known, whatever is left of them
-                    continue
+                if again and (not call_id or names.knows(call_id)):
+                    continue  # the arguments as the model gave them are known, whatever is left of them
                 if not begun:
                     names.new_message()
                     begun = True

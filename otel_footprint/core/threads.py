@@ -11,6 +11,10 @@ names, both not empty; of the explicit id when there is one, else of the whole s
    output must hold a tool call or at least 32 characters: nothing is merged on equal greetings.
    Here a thread whose system envelope was only added to is a candidate too, when something of it is missing: an
    application that folds old messages into a system message.
+   By rules 1 and 2 the output may also be held in other words, when no thread's output is held as it was: after the whole
+   last call, a message like it; elsewhere, a message with no other calls than its, by id, name and arguments. (Frameworks
+   drop the text beside a call, or keep one of several calls, or give them other ids.) Without an id and from another
+   trace such text must have 32 characters too.
 3. AGAIN: same id or trace, and equal to the thread's last call.
 4. FORK: same id or trace, and the same first message: a new thread.
 5. LONE: an explicit id with one thread only, nothing shared but perhaps the last output, and no call of it running.
@@ -28,11 +32,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
-from otel_footprint.core.messages import Message
+from otel_footprint.core.messages import Message, ToolCall, canonical_json
 from otel_footprint.core.thread import Thread, opening_of
-from otel_footprint.core.window.observe import but_for_digits
+from otel_footprint.core.window.observe import alike, but_for_digits, same_calls
+
+_Asked: TypeAlias = tuple[str | None, str, int]
+_K = TypeVar("_K")
 
 _STRONG_OUTPUT: Final = 32
 _CROWD: Final = 64
@@ -129,6 +136,8 @@ class ThreadIndex:
     def __init__(self, *, by_trace: bool) -> None:
         self._by_trace = by_trace
         self._outputs: dict[bytes, dict[bytes, dict[Thread, None]]] = {}
+        self._lasts: dict[bytes, dict[Thread, None]] = {}
+        self._asked: dict[_Asked, dict[Thread, None]] = {}
         self._openings: dict[tuple[int | None, bytes], dict[Thread, None]] = {}
         self._traces: dict[int, int] = {}
         self._places: dict[Thread, _Place] = {}
@@ -150,14 +159,21 @@ class ThreadIndex:
         """Take a thread in, or note that its last call is another now."""
         self.drop(thread)
         history = thread.plain if thread.attempted is None else thread.attempted
+        last = thread.plain[-1].key if thread.plain else b""
         place = _Place(
-            outputs=tuple({(slot.message.key, thread.plain[-1].key if thread.plain else b"") for slot in thread.outputs}),
+            outputs=tuple({(slot.message.key, last) for slot in thread.outputs}),
+            last=last if thread.outputs else None,
+            asked=tuple({_asked(call) for slot in thread.outputs for call in slot.message.tool_calls if call.id}),
             opening=(thread.trace if self._by_trace else None, opening_of(history)),
             trace=thread.trace,
         )
         self._places[thread] = place
         for output, before in place.outputs:
             self._outputs.setdefault(output, {}).setdefault(before, {})[thread] = None
+        if place.last is not None:
+            self._lasts.setdefault(place.last, {})[thread] = None
+        for asked in place.asked:
+            self._asked.setdefault(asked, {})[thread] = None
         if not self._by_trace or thread.trace is not None:
             self._openings.setdefault(place.opening, {})[thread] = None
         if thread.trace is not None:
@@ -170,15 +186,15 @@ class ThreadIndex:
             return
         for output, before in place.outputs:
             befores = self._outputs[output]
-            del befores[before][thread]
-            if not befores[before]:
-                del befores[before]
-                if not befores:
-                    del self._outputs[output]
+            _remove(befores, before, thread)
+            if not befores:
+                del self._outputs[output]
+        if place.last is not None:
+            _remove(self._lasts, place.last, thread)
+        for asked in place.asked:
+            _remove(self._asked, asked, thread)
         if place.opening in self._openings:
-            self._openings[place.opening].pop(thread, None)
-            if not self._openings[place.opening]:
-                del self._openings[place.opening]
+            _remove(self._openings, place.opening, thread)
         if place.trace is not None:
             self._traces[place.trace] -= 1
             if not self._traces[place.trace]:
@@ -192,8 +208,16 @@ class ThreadIndex:
         thread = self._held(question)
         if thread is not None:
             return Found(Rule.HOLDS, thread)
-        found = self._near(question)
-        return found if found is not None else self._lone(question)
+        thread = self._again(question)
+        if thread is not None:
+            return Found(Rule.AGAIN, thread)
+        thread = self._continued_in_other_words(question) or self._held_in_other_words(question)
+        if thread is not None:
+            return Found(Rule.HOLDS, thread)
+        thread = self._forked(question)
+        if thread is not None:
+            return Found(Rule.FORK, thread)
+        return self._lone(question)
 
     def _continued(self, question: Question) -> Thread | None:
         messages = question.messages
@@ -253,27 +277,70 @@ class ThreadIndex:
             if crowd >= _CROWD:
                 return
 
-    def _near(self, question: Question) -> Found | None:
-        """Rules 3 and 4."""
+    def _continued_in_other_words(self, question: Question) -> Thread | None:
+        messages = question.messages
+        best: Thread | None = None
+        for place in range(len(messages) - 1, -1, -1):
+            message = messages[place]
+            if message.role != "assistant":
+                continue
+            strong = bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
+            threads = self._lasts.get(messages[place - 1].key if place else b"")
+            for thread in islice(reversed(threads), _CROWD) if threads else ():
+                if (
+                    len(thread.plain) == place
+                    and question.admits(thread)
+                    and thread.plain == messages[:place]
+                    and (strong or question.near(thread))
+                    and any(alike(slot.message, message) for slot in thread.outputs)
+                    and (best is None or question.rank(thread) > question.rank(best))
+                ):
+                    best = thread
+        return best
+
+    def _held_in_other_words(self, question: Question) -> Thread | None:
+        keys = {message.key for message in question.messages}
+        budget = _CROWD * 100 + 4 * len(keys)
+        best: Thread | None = None
+        best_rank: tuple[bool, int, int, int] | None = None
+        for message in reversed(question.messages):
+            calls = message.tool_calls
+            threads = self._asked.get(_asked(calls[0])) if calls and message.role == "assistant" else None
+            for thread in islice(reversed(threads), _CROWD) if threads else ():
+                budget -= len(thread.plain)
+                shared = sum(1 for held in thread.plain if held.key in keys)
+                if not shared or not question.admits(thread):
+                    continue
+                same_trace, length, order = question.rank(thread)
+                rank = (same_trace, shared, length, order)
+                if (best_rank is None or rank > best_rank) and any(
+                    same_calls(slot.message, message) for slot in thread.outputs
+                ):
+                    best, best_rank = thread, rank
+            if budget < 0:
+                break
+        return best
+
+    def _near(self, question: Question) -> list[Thread]:
+        """Candidates with the same first message, tied to the call by the id or the trace."""
         if not question.named and question.trace is None:
-            return None
+            return []
         threads = self._openings.get((question.trace if self._by_trace else None, opening_of(question.messages)))
-        if not threads:
-            return None
-        near = [thread for thread in islice(reversed(threads), _CROWD) if question.admits(thread)]
+        return [thread for thread in islice(reversed(threads), _CROWD) if question.admits(thread)] if threads else []
+
+    def _again(self, question: Question) -> Thread | None:
+        near = self._near(question)
         again = [
             thread
             for thread in near
             if question.messages == (thread.plain if thread.attempted is None else thread.attempted)
         ]
-        if again:
-            return Found(Rule.AGAIN, max(again, key=question.rank))
-        if not near or not question.messages:
-            return None
-        fresh = [thread for thread in near if thread.attempted is not None]
-        if fresh:
-            return Found(Rule.AGAIN, max(fresh, key=question.rank))
-        return Found(Rule.FORK, max(near, key=question.rank))
+        if not again and question.messages:
+            again = [thread for thread in near if thread.attempted is not None]
+        return max(again, key=question.rank, default=None)
+
+    def _forked(self, question: Question) -> Thread | None:
+        return max(self._near(question), key=question.rank, default=None) if question.messages else None
 
     def _lone(self, question: Question) -> Found | None:
         if not question.named or len(self._places) != 1:
@@ -297,8 +364,21 @@ class _Place:
     """Under which keys a thread is in an index."""
 
     outputs: tuple[tuple[bytes, bytes], ...]
+    last: bytes | None
+    asked: tuple[_Asked, ...]
     opening: tuple[int | None, bytes]
     trace: int | None
+
+
+def _asked(call: ToolCall) -> _Asked:
+    """What a call is looked up by; equal lookups are compared in full afterwards."""
+    return call.id, call.name, hash(canonical_json(call.arguments))
+
+
+def _remove(threads: dict[_K, dict[Thread, None]], key: _K, thread: Thread) -> None:
+    threads[key].pop(thread, None)
+    if not threads[key]:
+        del threads[key]
 
 
 def _strong(thread: Thread, output: bytes) -> bool:

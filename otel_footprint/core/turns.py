@@ -69,6 +69,10 @@ class ResultNames:
     def __len__(self) -> int:
         return len(self._results) + len(self._tools)
 
+    def knows(self, call_id: str | None) -> bool:
+        """Whether a call with this id was seen."""
+        return call_id in self._tools
+
     def new_message(self) -> None:
         """An assistant message with calls begins: calls before it that nobody answered are no longer waited for."""
         self._waiting.clear()

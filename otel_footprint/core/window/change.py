@@ -20,7 +20,7 @@ from otel_footprint.core.call import Call, EditKind
 from otel_footprint.core.decisions import Eviction, Rewrite, WindowChange, WindowDecision
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.core.thread import Gone, Slot, Thread
-from otel_footprint.core.window.observe import Comparison, compare, decide
+from otel_footprint.core.window.observe import Comparison, alike, compare, decide
 
 _ORDER: Final[tuple[WindowDecision, ...]] = ("start", "reset", "summarize", "clear", "evict", "rewrite", "append")
 
@@ -121,7 +121,10 @@ def _output_in(thread: Thread, window: tuple[Message, ...]) -> Slot | None:
             if slot.message.key == window[place].key:
                 return slot
     keys = {message.key for message in window}
-    return next((slot for slot in outputs if slot.message.key in keys), outputs[0])
+    exact = next((slot for slot in outputs if slot.message.key in keys), None)
+    if exact is not None:
+        return exact
+    return next((slot for slot in outputs if place < len(window) and alike(slot.message, window[place])), outputs[0])
 
 
 def _system(thread: Thread, call: Call) -> tuple[bool, bool]:

@@ -6,9 +6,11 @@ Rules
   the same when their keys are.
 - The output of the last call is the anchor: what stands behind it in ``after`` is new, also where an equal message left
   ("yes" may be said twice). A system message behind it that stood in ``before`` is only moved.
+- Applications keep outputs in their own words: without the text beside the calls, with the first call only, with other
+  ids, cut or wrapped. Such a message is the output, rewritten.
 - Matching goes backwards from the anchor, then forwards from the beginning, then by key over what is left, so that of
   equal messages the oldest are the ones that left. Linear in the two windows, whatever they hold.
-- Rewritten is: a result of the same call with other content; an assistant message with the same calls; a message between
+- Rewritten is, besides: a result of the same call with other content; an assistant message with the same calls; a message between
   the same neighbours whose text is a piece of the old text or differs in digits only.
 - The decision is the first that holds: reset, summarize, clear, evict, rewrite, append. (A thread's first is ``start``.)
 - A summary is a new message, no tool result, that stands before a kept one; or before the last one, where the output was
@@ -24,7 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otel_footprint.core.decisions import WindowDecision
-from otel_footprint.core.messages import Message
+from otel_footprint.core.messages import Message, canonical_json
 
 _DIGITS: Final = re.compile(r"[0-9]+")
 
@@ -32,6 +34,30 @@ _DIGITS: Final = re.compile(r"[0-9]+")
 def but_for_digits(text: str) -> str:
     """The text with every run of digits replaced: equal for texts that differ in a clock or a counter only."""
     return _DIGITS.sub("0", text)
+
+
+def same_calls(output: Message, message: Message) -> bool:
+    """Whether the message holds calls of this output and no others, by id, name and arguments."""
+    asked = message.tool_calls
+    if not asked or not output.tool_calls or message.role != "assistant":
+        return False
+    known = {(call.id, call.name, canonical_json(call.arguments)) for call in output.tool_calls}
+    return all((call.id, call.name, canonical_json(call.arguments)) in known for call in asked)
+
+
+def alike(output: Message, message: Message) -> bool:
+    """Whether the message is this output in the application's words, judged where the output has to stand.
+
+    Calls: no others than those of the output, whatever their ids. Text: the one within the other, or equal but for digits.
+    """
+    if message.role != "assistant":
+        return False
+    if output.tool_calls or message.tool_calls:
+        known = {(call.name, canonical_json(call.arguments)) for call in output.tool_calls}
+        asked = {(call.name, canonical_json(call.arguments)) for call in message.tool_calls}
+        return bool(asked) and asked <= known
+    old, new = output.text.strip(), message.text.strip()
+    return bool(old and new) and (new in old or old in new or but_for_digits(old) == but_for_digits(new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +146,22 @@ def _systems(messages: Sequence[Message]) -> int:
 
 
 def _anchor(before: Sequence[Message], after: Sequence[Message]) -> int:
-    """Where the output of the last call stands in ``after``: where it stood if all before it is there, else its last place.
+    """Where the output of the last call stands in ``after``, -1 for nowhere.
 
-    -1 for nowhere.
+    It is where it stood if all before it is there, else its last place; the same for a message that is it in other words.
     """
-    key, place = before[-1].key, len(before) - 1
-    if place < len(after) and all(old.key == new.key for old, new in zip(reversed(before), after[place::-1], strict=True)):
-        return place
+    output, place = before[-1], len(before) - 1
+    if place < len(after):
+        there = all(old.key == new.key for old, new in zip(before[:-1], after, strict=False))
+        if there and (output.key == after[place].key or alike(output, after[place])):
+            return place
     for index in range(len(after) - 1, -1, -1):
-        if after[index].key == key:
+        if after[index].key == output.key:
             return index
+    if output.tool_calls:
+        for index in range(len(after) - 1, -1, -1):
+            if same_calls(output, after[index]):
+                return index
     return -1
 
 
@@ -167,6 +199,8 @@ class _Match:
         before, after = self.before, self.after
         i, j = len(before), self.end
         if self.anchor >= 0:
+            i, j = i - 1, j - 1
+            self._keep(i, j)
             while i and j and before[i - 1].key == after[j - 1].key:
                 i -= 1
                 j -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from session_cases import Store, asks, result, says, system, user
 
 from otel_footprint.core.call import Output
@@ -34,6 +35,13 @@ def test_an_equal_greeting_merges_nothing() -> None:
     two = store.call([user("I am Bob."), GREETING, user("My parcel?")], says("Which parcel?"))
     three = store.call([user("I am Cid."), says("Which one?"), user("My order?")], says("None."))
     assert len({one.conversation, two.conversation, three.conversation}) == 3
+
+
+def test_a_greeting_that_is_part_of_another_merges_nothing() -> None:
+    store = Store()
+    one = store.call([user("hi")], says("Hello! I am glad to see you again, dear Ann."))
+    two = store.call([user("hi"), says("Hello!"), user("My order?")], says("Which one?"))
+    assert one.conversation != two.conversation
 
 
 def test_a_short_output_and_one_more_message_need_an_id_or_the_trace() -> None:
@@ -206,6 +214,59 @@ def test_asking_again_with_another_reminder() -> None:
     assert (again.thread, again.turn, again.iteration, again.window.messages_after) == (1, 1, 2, 3)
     on = store.call([user("hi"), system("Be very brief."), system("Please."), LONG, user("on")], GREETING, trace=1)
     assert (on.thread, on.window.decision, on.window.evictions, on.turn) == (1, "append", (), 2)
+
+
+SPOKEN = asks(("a", "find", {"n": 1}), ("b", "find", {"n": 2}), text="Let me look that up for you.")
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        asks(("a", "find", {"n": 1}), ("b", "find", {"n": 2})),
+        asks(("a", "find", {"n": 1})),
+        asks(("other:a", "find", {"n": 1})),
+    ],
+    ids=["without its text", "its first call only", "under another id"],
+)
+def test_an_output_with_calls_that_a_framework_keeps_in_other_words(kept: Message) -> None:
+    store = Store()
+    first = store.call([user("go")], SPOKEN)
+    answer = result(kept.tool_calls[0].id, "PX-1001")
+    decided = store.call([user("go"), kept, answer], says("It is PX-1001, as found."))
+    assert (decided.conversation, decided.thread, decided.turn, decided.iteration) == (first.conversation, 1, 1, 2)
+    assert (decided.window.decision, decided.window.evictions) == ("rewrite", ())
+    assert [(each.index, each.role) for each in decided.window.rewrites] == [(1, "assistant")]
+    assert decided.judgements[0].values[0].carriers[0].tool == "find"
+    on = store.call([user("go"), kept, answer, says("It is PX-1001, as found."), user("on")], GREETING)
+    assert (on.conversation, on.window.decision, on.turn) == (first.conversation, "append", 2)
+
+
+def test_such_an_output_is_recognised_in_a_trimmed_window_by_id_name_and_arguments() -> None:
+    store = Store()
+    history = [user("go"), asks(("z", "find")), result("z", "nothing"), user("try again")]
+    first = store.call(history, SPOKEN)
+    kept = asks(("a", "find", {"n": 1}))
+    decided = store.call([history[3], kept, result("a", "PX-1001")], says("It is PX-1001, as found."))
+    assert (decided.conversation, decided.window.decision) == (first.conversation, "evict")
+    assert [each.index for each in decided.window.evictions] == [0, 1, 2]
+    store = Store()
+    first = store.call(history, SPOKEN)
+    kept = asks(("a", "find", {"n": 3}))
+    decided = store.call([history[3], kept, result("a", "PX-1001")], says("It is PX-1001, as found."))
+    assert (decided.conversation != first.conversation, decided.window.decision) == (True, "start")
+
+
+def test_an_answer_that_is_kept_cut_or_wrapped() -> None:
+    answer = says("Thought: I know.\nFinal Answer: the parcel left on Monday.")
+    for kept in (says("Final Answer: the parcel left on Monday."), says(f"{answer.text}\n(sent by the agent)")):
+        store = Store()
+        first = store.call([user("where is it?")], answer)
+        decided = store.call([user("where is it?"), kept, user("and?")], LONG)
+        assert (decided.conversation, decided.window.decision) == (first.conversation, "rewrite")
+    store = Store()
+    first = store.call([user("where is it?")], answer)
+    decided = store.call([user("where is it?"), says("I will not tell."), user("and?")], LONG)
+    assert (decided.conversation != first.conversation, decided.window.decision) == (True, "start")
 
 
 def test_a_crowd_with_one_greeting_in_one_trace_is_told_apart() -> None:
