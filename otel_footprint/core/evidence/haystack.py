@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Final
 
 from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
-from otel_footprint.core.evidence.reader import flat
+from otel_footprint.core.evidence.reader import flat, reads_as_it_stands
 
 _DELIMITERS: Final = frozenset("_-/:.@")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -82,7 +82,7 @@ class Haystack:
         self._raw = text
         self._result = result
         self._folded: str | None = None
-        self._json_end = 0
+        self._json_end: int | None = None if result else 0
 
     @property
     def text(self) -> str:
@@ -93,12 +93,24 @@ class Haystack:
     def folded(self) -> str:
         """The text in which tokens are looked for."""
         if self._folded is None:
-            if self._result:
-                read = flat(self._raw)
-                self._folded, self._json_end = fold(read.text), read.json_end
+            if self._result and not reads_as_it_stands(self._raw):
+                self._read()
             else:
                 self._folded = fold(self._raw)
+        assert self._folded is not None
         return self._folded
+
+    @property
+    def json_end(self) -> int:
+        """How far the folded text is JSON. Parsing it is put off until a comma between digits makes it matter."""
+        if self._json_end is None:
+            self._read()
+        assert self._json_end is not None
+        return self._json_end
+
+    def _read(self) -> None:
+        read = flat(self._raw)
+        self._folded, self._json_end = fold(read.text), read.json_end
 
     def grade(self, question: Question) -> Grade:
         """How well the text carries the question's form."""
@@ -108,7 +120,7 @@ class Haystack:
             start = folded.find(needle)
             if start < 0:
                 continue
-            quotes = _Quotes(folded, self._json_end)
+            quotes = _Quotes(folded)
             while start >= 0:
                 found = self._grade_hit(folded, start, start + len(needle), question, quotes)
                 if found is Grade.TOKEN:
@@ -132,7 +144,7 @@ class Haystack:
         if right - left > MAX_TOKEN:
             return Grade.NONE
         token = folded[left:right]
-        if "," in token and left < quotes.json_end and not quotes.inside(left):
+        if "," in token and left < self.json_end and not quotes.inside(left):
             # Outside of strings a comma of JSON separates, whatever stands around it.
             spelled = {form(part) for part in token.split(",")}
             return Grade.TOKEN if not spelled.isdisjoint(question.forms) else Grade.NONE
@@ -175,13 +187,12 @@ def token_at(folded: str, start: int, end: int) -> tuple[int, int]:
 class _Quotes:
     """Says whether a place in JSON is inside a string, for places asked in rising order."""
 
-    __slots__ = ("_at", "_count", "_folded", "json_end")
+    __slots__ = ("_at", "_count", "_folded")
 
-    def __init__(self, folded: str, json_end: int) -> None:
+    def __init__(self, folded: str) -> None:
         self._folded = folded
         self._at = 0
         self._count = 0
-        self.json_end = json_end
 
     def inside(self, place: int) -> bool:
         if place < self._at:

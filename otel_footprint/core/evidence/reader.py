@@ -98,6 +98,19 @@ def flat(content: str) -> Flat:
     return Flat(head + content[end:], len(head))
 
 
+def reads_as_it_stands(content: str) -> bool:
+    """Whether the tokens of a result are those of its raw text, whatever it is: decided without parsing it.
+
+    So it is unless JSON holds escapes, or may have been cut inside a leaf.
+    """
+    start = _skip(content, 0)
+    if content[start : start + 1] not in ("{", "[", '"'):
+        return True
+    if "\\" in content or content.rstrip()[-1:] not in ("}", "]"):
+        return False
+    return not any(mark in content for mark in _ELLIPSIS)
+
+
 def leaves(value: Json, key: str | None = None) -> Iterator[tuple[str | None, Json]]:
     """Every leaf with the name of its field (the list's field for items), and every key as a leaf of its own."""
     stack: list[tuple[str | None, Json]] = [(key, value)]
