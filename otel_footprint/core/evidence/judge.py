@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from otel_footprint.core.evidence import typed
-from otel_footprint.core.evidence.carried import Carried, HasYear
+from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver, Surroundings
 from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
 from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.sources import CallMade, Source
+from otel_footprint.core.evidence.typed_index import HasYear
 from otel_footprint.core.evidence.verdicts import (
     BLIND_REASONS,
     FLAGGED,
@@ -75,7 +76,7 @@ class Ground:
 
     def states(self, carried: Carried, value: typed.Typed | None) -> bool:
         """Whether a text carries a typed value in another spelling."""
-        return value is not None and carried.match(value, self.has_year) is not None
+        return value is not None and carried.match(value, self.has_year)
 
 
 class Asked:
