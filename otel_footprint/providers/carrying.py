@@ -2,8 +2,8 @@
 
 The method of each SDK's client is wrapped through which every call passes to the network, whatever the application used:
 create, parse, stream, retrieve, a tool runner, a raw or streaming response, a client of any kind and age. It runs inside
-the official instrumentation's span, so the order of installation does not matter; but for boto3, where the official one
-wraps the very same method and ours must come first.
+the official instrumentation's span, so the order of installation does not matter. No method is wrapped that an official
+instrumentation wraps too: taking theirs out would leave ours bound to the class.
 
 Rules
 -----
@@ -122,11 +122,11 @@ def _async(reader: _Reader) -> Wrapper:
 
 def _bedrock(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with guard("carrying.request"):
-        # The service's client calls with two positional arguments; a closure on top of us may put the client before them.
-        if len(args) >= 2 and carrying_bedrock.concerns(args[-2]):
+        # The arguments are the operation, the request and a context; a closure on top of us may put the client first.
+        if len(args) >= 3 and carrying_bedrock.concerns(args[-3]):
             entry = _entry()
             if entry is not None:
-                carrying_bedrock.read_request(entry, args[-1])
+                carrying_bedrock.read_request(entry, args[-2])
     return wrapped(*args, **kwargs)
 
 
@@ -169,5 +169,5 @@ _PLACES: Final = (
     _Place("anthropic._base_client", "AsyncAPIClient", "request", _async(carrying_anthropic)),
     _Place("anthropic._response", "BaseAPIResponse", "_parse", carrying_anthropic.parse),
     _Place("anthropic._legacy_response", "LegacyAPIResponse", "_parse", carrying_anthropic.parse),
-    _Place("botocore.client", "BaseClient", "_make_api_call", _bedrock),
+    _Place("botocore.client", "BaseClient", "_make_request", _bedrock),
 )

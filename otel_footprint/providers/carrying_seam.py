@@ -40,7 +40,7 @@ class Seam:
             return
         current = vars(self._owner)[self._name]
         self._active = True
-        if self._proxy is not None and any(layer is self._proxy for layer in _layers(current)):
+        if self._proxy is not None and any(self._is_ours(layer) for layer in _layers(current)):
             return
         self._original = current
         self._proxy = wrapt.FunctionWrapper(current, self._call)
@@ -50,15 +50,20 @@ class Seam:
         """Take the wrapper out, as far as others allow."""
         self._active = False
         current = vars(self._owner).get(self._name)
-        if current is self._proxy:
+        if self._is_ours(current):
             setattr(self._owner, self._name, self._original)
             self._proxy = None
             return
         for layer in _layers(current):
-            if getattr(layer, "__wrapped__", None) is self._proxy and isinstance(layer, _PROXY):
+            if isinstance(layer, _PROXY) and self._is_ours(layer.__wrapped__):
                 layer.__wrapped__ = self._original
                 self._proxy = None
                 return
+
+    def _is_ours(self, function: Any) -> bool:
+        """Whether this is our wrapper; also bound to the class, as OpenTelemetry's ``unwrap`` of another one leaves it."""
+        bound = isinstance(function, wrapt.BoundFunctionWrapper)
+        return self._proxy is not None and (function._self_parent if bound else function) is self._proxy
 
     def _call(self, wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._active:

@@ -66,8 +66,8 @@ def test_odd_arguments_fail_as_without_us(on, caplog):
 
 
 def test_uninstalling_restores_boto3():
-    before = vars(botocore.client.BaseClient)["_make_api_call"]
+    before = vars(botocore.client.BaseClient)["_make_request"]
     carrying.install(carrying.CarryRegistry())
-    assert vars(botocore.client.BaseClient)["_make_api_call"] is not before
+    assert vars(botocore.client.BaseClient)["_make_request"] is not before
     carrying.uninstall()
-    assert vars(botocore.client.BaseClient)["_make_api_call"] is before
+    assert vars(botocore.client.BaseClient)["_make_request"] is before

@@ -18,6 +18,7 @@ import wrapt
 from anthropic import _base_client as anthropic_base
 from anthropic import _response as anthropic_response
 from openai import _base_client as openai_base
+from opentelemetry.instrumentation.utils import unwrap
 
 from otel_footprint import boundary
 from otel_footprint.providers import carrying, carrying_anthropic, carrying_openai
@@ -170,6 +171,18 @@ def test_under_somebody_else_s_closure_ours_only_passes_on(registry, span):
         carrying.uninstall()
         setattr(owner, name, original)
         carrying.install(registry)
+
+
+def test_taking_out_somebody_else_s_wrapper_leaves_ours_bound_to_the_class_and_it_goes_all_the_same():
+    owner, name = METHODS[0]
+    original = vars(owner)[name]
+    for _ in range(3):
+        carrying.install(CarryRegistry())
+        proxy_on_top(owner, name)
+        unwrap(owner, name)
+        assert vars(owner)[name] is not original
+        carrying.uninstall()
+        assert vars(owner)[name] is original
 
 
 def test_requests_and_responses_are_the_same_objects_as_without_us(registry, span):
