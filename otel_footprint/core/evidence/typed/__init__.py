@@ -3,8 +3,9 @@
 ``find`` scans text, ``of_leaf`` reads a JSON leaf with its field name, ``agrees`` compares the two.
 """
 
+from otel_footprint.core.evidence.typed.index import LeafIndex
 from otel_footprint.core.evidence.typed.leaf import of_leaf
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.value import Interval, Kind, Offer, Typed, agrees
 
-__all__ = ["Interval", "Kind", "Offer", "Typed", "agrees", "find", "of_leaf"]
+__all__ = ["Interval", "Kind", "LeafIndex", "Offer", "Typed", "agrees", "find", "of_leaf"]

@@ -38,6 +38,8 @@ _MOMENT: Final = re.compile(
 _TWO_DIGIT_HOUR: Final = re.compile(r"\d\d:\d\d", re.ASCII)
 _SPAN: Final = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _EPOCHS: Final = ((10**8, 10**10, 1), (10**11, 10**13, 10**3), (10**14, 10**16, 10**6), (10**17, 10**19, 10**9))
+_MAGNITUDES: Final = 60
+"""Powers of ten beyond which nothing is a number that anyone states."""
 _PERCENT: Final = (Reading("%", Decimal(1)),)
 _RATIO: Final = (Reading("%", Decimal(100)),)
 
@@ -67,6 +69,8 @@ def of_leaf(key: str | None, value: object) -> tuple[Typed, ...]:
 
 
 def _of_number(field: Field, text: str, number: Decimal) -> tuple[Typed, ...]:
+    if abs(number.adjusted()) > _MAGNITUDES:
+        return ()
     exponent = number.as_tuple().exponent
     decimals = max(0, -exponent) if isinstance(exponent, int) else 0
     if decimals == 1 and text.endswith(".0"):
