@@ -12,19 +12,21 @@ from functools import lru_cache
 from typing import Final
 
 from otel_footprint.core.evidence import typed
+from otel_footprint.core.evidence.bulk import Bulk
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.reader import Reading, read
 from otel_footprint.core.evidence.rows import Row, rows_of
 from otel_footprint.core.evidence.typed_index import HasYear, TypedIndex
 
+BULK_CHARS: Final = 65_536
+"""Characters from which on typed values are looked for one by one instead of being indexed."""
 _REMEMBERED_TEXTS: Final = 64
-_REMEMBERED_CHARS: Final = 65_536
 
 
 class Carried:
     """One text with what was read from it so far. ``result`` says that it is a tool result."""
 
-    __slots__ = ("_index", "_reading", "_rows", "haystack", "result")
+    __slots__ = ("_bulk", "_index", "_reading", "_rows", "haystack", "result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self.haystack = Haystack(text, result=result)
@@ -32,6 +34,7 @@ class Carried:
         self._index: TypedIndex | None = None
         self._reading: Reading | None = None
         self._rows: list[Row] | None = None
+        self._bulk = Bulk(self.haystack, result=result) if len(text) > BULK_CHARS else None
 
     @property
     def text(self) -> str:
@@ -57,19 +60,29 @@ class Carried:
         return self.haystack.grade(question)
 
     @property
-    def index(self) -> TypedIndex:
-        """Its typed values."""
+    def years(self) -> set[int]:
+        """The years its dates name."""
+        return self._typed.years
+
+    def take_bounded(self) -> bool:
+        """Whether, since the last time, a typed value could not be looked for everywhere."""
+        return self._bulk is not None and self._bulk.take_bounded()
+
+    def match(self, asked: typed.Typed, has_year: HasYear) -> bool:
+        """Whether it carries a typed value that the asked one states; ``has_year`` as in ``TypedIndex.match``."""
+        return self._typed.match(asked, has_year)
+
+    @property
+    def _typed(self) -> TypedIndex | Bulk:
+        if self._bulk is not None:
+            return self._bulk
         if self._index is None:
             self._index = self._read_typed()
         return self._index
 
-    def match(self, asked: typed.Typed, has_year: HasYear) -> bool:
-        """Whether it carries a typed value that the asked one states; ``has_year`` as in ``TypedIndex.match``."""
-        return self.index.match(asked, has_year)
-
     def _read_typed(self) -> TypedIndex:
         if not self.result:
-            return _index_of_words(self.text) if len(self.text) <= _REMEMBERED_CHARS else _words(self.text)
+            return _index_of_words(self.text)
         index = TypedIndex()
         for value in self.reading.values:
             index.add_json(value)

@@ -221,7 +221,7 @@ class _Years:
 
     def __call__(self, year: int | None) -> bool:
         if self._years is None:
-            self._years = frozenset(year for text in self._texts for year in text.index.years)
+            self._years = frozenset(year for text in self._texts for year in text.years)
         return not self._years or year in self._years
 
 

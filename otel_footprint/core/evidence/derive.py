@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.evidence.judge import Finding
 
 BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
-MAX_ROW_TEXT: Final = 2_000_000
+MAX_ROW_TEXT: Final = 400_000
 """Characters of results whose rows are read for one answer; more makes the answer's arithmetic bounded."""
 MAX_TARGETS: Final = 60
 MAX_REMEMBERED: Final = 2_000
@@ -324,10 +324,10 @@ class _Attempt:
         found: list[Row] = []
         room = MAX_ROW_TEXT
         for source in reversed(self.around.window):
-            room -= len(source.carried.text)
-            if room < 0:
+            if len(source.carried.text) > room:
                 self.bounded = True
-                break
+                continue
+            room -= len(source.carried.text)
             found += source.carried.rows
         return found
 

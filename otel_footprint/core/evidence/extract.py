@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from otel_footprint.core.evidence import answer_json, typed
@@ -32,6 +32,7 @@ _GLUED: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z]{1,5})")
 _AMOUNTS: Final = re.compile(r"balance|amount|payment|price|cost|fare|charge|refund|total", re.IGNORECASE)
 _NAMED_KEY: Final = re.compile(r"\d{4,}$|card|certificate|account|wallet", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[_\-/:.@]+")
+_HEDGED_RANGE: Final = re.compile(r"\s?(?:-|–|to|and)\s?")
 _COUNTED_WORD: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:-[a-z]+)+")
 _FIELD_NAME: Final = re.compile(
     r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
@@ -92,7 +93,11 @@ class Extraction:
         folded = fold(prose)
         taken: list[tuple[int, int]] = list(self._declared(prose, offset, key)) if self.options.shapes else []
         weak: dict[int, typed.Typed] = {}
+        hedged: typed.Typed | None = None
         for value in typed.find(prose):
+            if hedged is not None and _HEDGED_RANGE.fullmatch(prose, hedged.end, value.start):
+                value = _hedged_too(value)
+            hedged = value if value.hedged else None
             if value.weak:
                 weak[value.start] = value
             elif not _overlaps(taken, value.start, value.end):
@@ -100,7 +105,7 @@ class Extraction:
                 if not _trivial(value):
                     self._typed(value, offset, key)
         taken.sort()
-        for token in _outside(tokens(folded), taken, folded):
+        for token in _outside(tokens(folded, with_digits=True), taken, folded):
             self._budget -= 1
             if self._budget < 0:
                 return
@@ -268,6 +273,14 @@ def _short_number(part: str, min_digits: int) -> bool:
 
 def _digits(spelled: str) -> int:
     return sum("0" <= char <= "9" for char in spelled)
+
+
+def _hedged_too(value: typed.Typed) -> typed.Typed:
+    """The upper end of a range whose lower end is called rounded (``about $226–$272``)."""
+    for again in typed.find(f"about {value.text}"):
+        if again.kind == value.kind and again.number == value.number:
+            return replace(again, start=value.start, end=value.end, text=value.text)
+    return value
 
 
 def _money_field(piece: answer_json.Piece) -> str | None:

@@ -24,6 +24,7 @@ from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.sources import CallMade, Source
+from otel_footprint.core.evidence.stated import numeric
 from otel_footprint.core.evidence.typed_index import HasYear
 from otel_footprint.core.evidence.verdicts import (
     BLIND_REASONS,
@@ -52,13 +53,19 @@ _LABEL: Final = re.compile(r"[a-z]{1,8}\d{0,2}|\d{1,2}")
 
 @dataclass(slots=True)
 class Finding:
-    """What is known about one candidate so far."""
+    """What is known about one candidate so far. ``bounded``: a bound of work was hit before all was looked at."""
 
     candidate: Candidate
     status: Status | None = None
     sources: tuple[Source, ...] = ()
     derivation: Derivation | None = None
     gone: Source | None = None
+    bounded: bool = False
+
+    @property
+    def lost(self) -> bool:
+        """Whether it accuses: nothing accounts for it, and everything was looked at."""
+        return self.status in FLAGGED and not self.bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +96,10 @@ class Asked:
         self.candidate = candidate
         value = candidate.value
         # A number with a leading zero is a spelling of its own, never another number's.
-        self.value = None if value is None or (value.number is not None and _LEADING_ZERO.match(value.text)) else value
+        # Nor is the end of a card number a number that another could round to.
         self.tail = candidate.shape == "number" and _says_tail(text, candidate)
+        own = self.tail or (value is not None and value.number is not None and _LEADING_ZERO.match(value.text))
+        self.value = None if own else value
         self.whole = Question(candidate.form, rounding=rounding, tail=self.tail, literal=candidate.literal)
         # "50%" is no bare 50: its spelling is compared as a typed value only.
         self.typed_only = candidate.shape == "percent"
@@ -119,7 +128,9 @@ def judge(
         if finding.status is None:
             _carried(finding, question, ground)
     around = Surroundings(ground.window, ground.calls, ground.said[-1].text if ground.said else "", turn)
-    work_bound = ground.deriver.derive(extraction, findings, around)
+    if ground.deriver.derive(extraction, findings, around):
+        for finding in findings:
+            finding.bounded = finding.bounded or (finding.status is None and numeric(finding.candidate) is not None)
     for finding, question in zip(findings, asked, strict=True):
         if finding.status is None:
             _evicted(finding, question, ground)
@@ -130,9 +141,7 @@ def judge(
     findings = [
         finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
     ]
-    return _verdict(
-        findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind, work_bound=work_bound
-    )
+    return _verdict(findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind)
 
 
 def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
@@ -169,6 +178,8 @@ def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
         grade, carriers = _parts_in(asked.parts, sources)
         if grade is not None:
             finding.status, finding.sources = grade, carriers
+            return
+    finding.bounded = sum(source.carried.take_bounded() for source in sources) > 0
 
 
 def _grade(carried: Carried, asked: Asked) -> Grade:
@@ -270,30 +281,30 @@ def _verdict(
     turn: int,
     nothing_to_read: bool,
     blind: frozenset[Reason],
-    work_bound: bool,
 ) -> Judgement:
-    lost = any(finding.status in FLAGGED for finding in findings)
+    lost = any(finding.lost for finding in findings)
+    cut_short = any(finding.status in FLAGGED and finding.bounded for finding in findings)
     open_ended = any(finding.status == "derivable" for finding in findings)
     reasons: tuple[Reason, ...] = ()
     verdict: Verdict
     if not findings:
         verdict = "no_claims"
-    elif not lost and not open_ended:
+    elif not lost and not open_ended and not cut_short:
         verdict = "grounded"
     elif nothing_to_read:
         verdict = "not_applicable"
     else:
-        why: set[Reason] = set(blind & BLIND_REASONS)
-        if work_bound:
-            why.add("work_bound")
+        why: set[Reason] = set(blind & BLIND_REASONS) if lost or cut_short else set()
         if lost and not why:
             verdict = "ungrounded"
         else:
             verdict = "inconclusive"
             if open_ended:
                 why.add("coincidence")
+            if cut_short:
+                why.add("work_bound")
             reasons = tuple(sorted(why))
-    values = tuple(_value(finding, flag=verdict == "ungrounded") for finding in findings)
+    values = tuple(_value(finding, flag=verdict == "ungrounded" and finding.lost) for finding in findings)
     action: Action = "flagged" if verdict == "ungrounded" else "grounded" if verdict == "grounded" else "none"
     return Judgement(
         choice=choice,
@@ -323,7 +334,7 @@ def _value(finding: Finding, *, flag: bool) -> Value:
         spans=tuple(candidate.spans),
         shape=candidate.shape,
         status=status,
-        flagged=flag and status in FLAGGED,
+        flagged=flag,
         carriers=carriers,
         carriers_cut=len(ordered) > MAX_CARRIERS,
         turn=newest,

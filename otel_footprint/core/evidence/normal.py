@@ -46,6 +46,7 @@ _FOLD |= {
 }
 _FOLD |= {ord(mark): "\x7f" for mark in "\u200b\u200c\u200d\u2060\ufeff\u00ad"}
 """Invisible characters become DEL, which no text holds, so that offsets stay; ``form`` drops it."""
+_DIGIT: Final = re.compile(r"[0-9]")
 _NON_ASCII_DIGIT: Final = re.compile(r"[^\D0-9]")
 
 
@@ -117,9 +118,14 @@ def groups_digits(text: str, comma: int) -> bool:
     return len(after) >= 3 and after[:3].isdigit() and not (len(after) == 4 and after[3].isdigit())
 
 
-def tokens(folded: str) -> Iterator[Token]:
-    """The tokens of folded text in order, each with its form; those longer than MAX_TOKEN are passed over."""
+def tokens(folded: str, *, with_digits: bool = False) -> Iterator[Token]:
+    """The tokens of folded text in order, each with its form; those longer than MAX_TOKEN are passed over.
+
+    ``with_digits`` leaves out those without a digit, cheaply.
+    """
     for match in _RUN.finditer(folded):
+        if with_digits and _DIGIT.search(match.group()) is None:
+            continue
         offset = match.start()
         for start, end in pieces(match.group()):
             if end - start > MAX_TOKEN:

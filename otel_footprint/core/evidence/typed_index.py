@@ -145,6 +145,11 @@ def lines_of(key: str | None, number: int | float) -> tuple[Line, ...] | None:
     return _lines(key, "decimal" if number > 1 else "fraction")
 
 
+def lines_of_sort(key: str | None, sort: str) -> tuple[Line, ...] | None:
+    """The readings of a field's ``whole``, ``decimal`` or ``fraction`` numbers."""
+    return _lines(key, sort)
+
+
 _SAMPLES: Final[dict[str, tuple[int | float, int | float]]] = {
     "whole": (7, 11),
     "decimal": (7.25, 11.25),
