@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -12,7 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from otel_footprint import check
+from otel_footprint import ConfigurationError, check
+from otel_footprint.cli.options import evidence_of
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -166,7 +168,6 @@ team = "team-[a-z]+"
 """
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib is in Python from 3.11")
 def test_the_config_file_and_what_wins(cli: Cli, tmp_path: Path) -> None:
     answer = {"role": "assistant", "content": "Ask team-blue, code 123, or ZZ-1001."}
     (tmp_path / "c.json").write_text(json.dumps([ASKED, CALL, RESULT, answer]))
@@ -241,6 +242,13 @@ def test_any_text_prints_on_any_terminal(cli: Cli, tmp_path: Path) -> None:
         assert cli("check", "c.json", PYTHONIOENCODING=encoding).code == 1
         assert cli("check", "--json", "--junit", "r.xml", "c.json", PYTHONIOENCODING=encoding).code == 1
         ElementTree.parse(tmp_path / "r.xml")
+
+
+def test_a_python_without_a_toml_reader_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("tomllib", "tomli"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ConfigurationError, match="pip install tomli"):
+        evidence_of(argparse.Namespace(config="f.toml"))
 
 
 def test_the_documented_document_is_the_one_that_is_printed(cli: Cli, tmp_path: Path) -> None:
