@@ -13,10 +13,10 @@ from typing import Any
 
 import anthropic
 import boto3
-import httpx2
 import openai
 import pydantic
 import pytest
+from anthropic import _base_client
 from google import genai
 from google.genai import types
 from replay_clients import PLAIN
@@ -133,6 +133,7 @@ def openai_ways() -> dict[str, Way]:
 def anthropic_ways() -> dict[str, Way]:
     ask = {"model": "m", "max_tokens": 99, "messages": ASK}
     broken = Text("W-1042 left today.", break_after=4)
+    http = getattr(_base_client, "httpx2", None) or _base_client.httpx  # which one depends on the SDK's version
     tool = anthropic.beta_tool(get_order)
     return {
         "create": Way(lambda c: c.messages.create(**ask)),
@@ -148,7 +149,7 @@ def anthropic_ways() -> dict[str, Way]:
         "streaming-response-lines": Way(lambda c: lines(c.messages.with_streaming_response.create(**ask)), judged=0),
         "error": Way(lambda c: failing(lambda: c.messages.create(**ask), anthropic.APIError), Error(529), 0),
         "broken": Way(
-            lambda c: failing(lambda: list(c.messages.create(**ask, stream=True)), httpx2.TransportError), broken
+            lambda c: failing(lambda: list(c.messages.create(**ask, stream=True)), http.TransportError), broken
         ),
         "tool-runner": Way(
             lambda c: list(c.beta.messages.tool_runner(**ask, tools=[tool])), [CALL, LEFT], judged=1, spans=2
