@@ -42,12 +42,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Where in a thread a response stands: its window is the first ``sent`` messages, while ``epoch`` is the thread's."""
+    """Where in a thread a response stands: its window is the first ``sent`` messages, while ``epoch`` is the thread's.
+
+    ``unseen`` says whether the provider held more of that window than we knew.
+    """
 
     thread: Thread
     epoch: int
     sent: int
     output: Message
+    unseen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +176,7 @@ class Conversations:
                 return _Read(call.messages, unseen=True)
             thread = held.thread
             window = (*thread.sent[: held.sent], held.output, *call.messages)
-            return _Read(window, thread, unseen=thread.unseen)
+            return _Read(window, thread, unseen=held.unseen)
         if call.server_thread:
             known = self._server_threads.get(call.server_thread)
             if known is None or not known.calls:
@@ -185,7 +189,9 @@ class Conversations:
 
     def _note_held(self, call: Call, thread: Thread) -> None:
         if call.response_id:
-            self._responses[call.response_id] = _Held(thread, thread.epoch, len(thread.sent), call.outputs[0].message)
+            self._responses[call.response_id] = _Held(
+                thread, thread.epoch, len(thread.sent), call.outputs[0].message, thread.unseen
+            )
             thread.responses[call.response_id] = None
             while len(thread.responses) > _RESPONSES_LIMIT:
                 self._drop_response(thread, next(iter(thread.responses)))

@@ -112,8 +112,7 @@ class Session:
                 thread, call, plan, shared, counts, plain=question.messages, arrived=lambda slot: self._arrived(thread, slot)
             )
             thread.chars = change.chars_after
-            held = call.previous_response_id is not None or call.server_thread is not None
-            thread.unseen = unseen or (held and thread.unseen)
+            thread.unseen = unseen
             judgements, counts = self._answer(thread, call, counts, again=plan.again)
             thread.results_this_turn = counts.results
             thread.last = call.ref

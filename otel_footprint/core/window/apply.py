@@ -67,8 +67,8 @@ def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot]) -> Counts:
 
 
 def begins_turn(plan: Plan, index: int) -> bool:
-    """Whether this new message is the next thing a person said."""
-    return index >= plan.tail and index not in plan.summary and plan.window[index].said_by_person
+    """Whether this new message is the next thing a person said. (What was put into the history stands before the tail.)"""
+    return index >= plan.tail and plan.window[index].said_by_person
 
 
 def results_in(message: Message) -> int:
@@ -97,7 +97,6 @@ def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Ca
     thread.system = parent.system
     thread.system_unreadable = parent.system_unreadable
     thread.system_is_summary = parent.system_is_summary
-    thread.unseen = parent.unseen
     thread.unreadable = sum(slot.unreadable for slot in shared.values())
 
 

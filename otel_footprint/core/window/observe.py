@@ -85,8 +85,9 @@ def compare(before: Sequence[Message], after: Sequence[Message], *, answered: bo
     match.ends()
     match.by_key(results=False)
     match.calls()
-    match.results()
+    match.results(orphans=False)
     match.by_key(results=True)
+    match.results(orphans=True)
     match.neighbours()
     origin = match.origin
     last_kept = max((j for j, i in enumerate(origin) if i >= 0), default=-1)
@@ -238,8 +239,8 @@ class _Match:
                 if spots := waiting.get(_calls(self.after[j])):
                     self._keep(spots.pop(), j)
 
-    def results(self) -> None:
-        """Match results of the same call: its message is in both windows; or in neither, and the id is unique there."""
+    def results(self, *, orphans: bool) -> None:
+        """Match results of the same call by its message and the id, or, for those whose call is not there, by the id."""
         missing = [i for i in self.missing() if self.before[i].role == "tool"]
         new = [j for j in self.new() if self.after[j].role == "tool"]
         if not missing or not new:
@@ -248,7 +249,7 @@ class _Match:
         now = _grouped(_answered(self.after, self.origin), new)
         for identity, spots in now.items():
             old = was.get(identity)
-            if old is None or (identity[0] < 0 and (len(old) > 1 or len(spots) > 1)):
+            if old is None or (identity[0] < 0) is not orphans:
                 continue
             keys = {self.before[i].key: i for i in reversed(old)}
             changed = []

@@ -198,6 +198,50 @@ def test_a_reminder_that_changes_is_no_summary() -> None:
     assert change.decision == "evict"
 
 
+def test_a_reminder_in_front_that_changes_is_no_summary() -> None:
+    store, history = Store(), dialogue(4)
+    for n in (1, 3, 5, 7):
+        store.call([history[0], system(f"Remember rule {'abcdefgh'[n]}."), *history[1:n]], history[n])
+    change = store.call([history[0], system("Remember rule z."), *history[6:9]], history[9]).window
+    assert change.decision == "evict"
+    assert [gone.index for gone in change.evictions] == [1, 2, 3, 4, 5, 6]
+
+
+def test_blanking_the_arguments_of_old_calls_is_rewrite() -> None:
+    store, history = Store(), dialogue(2)
+    for n in (1, 3):
+        store.call(history[:n], history[n])
+    blank = asks(("call-0", "lookup", {}))
+    decided = store.call([history[0], blank, *history[2:5]], says("It weighs 1000 grams, as I told you."))
+    change = decided.window
+    assert (change.decision, change.evictions, change.inserted) == ("rewrite", (), 0)
+    assert [(each.index, each.role) for each in change.rewrites] == [(1, "assistant")]
+
+
+@pytest.mark.parametrize("ids", [("a", "b"), ("a", "a")])
+def test_blanking_results_whose_calls_are_not_there(ids: tuple[str, str]) -> None:
+    store = Store()
+    results = [result(name, f"a long result number {n}") for n, name in enumerate(ids)]
+    answer = says("These are the two results that I was given here.")
+    store.call([*results, user("well?")], answer)
+    blank = [result(name, "-" * n) for n, name in enumerate(ids, 1)]
+    change = store.call([*blank, user("well?"), answer, user("on")], answer).window
+    assert (change.decision, change.evictions) == ("clear", ())
+    assert [(each.index, each.chars_after) for each in change.rewrites] == [(0, 1), (1, 2)]
+
+
+def test_a_result_with_a_repeated_id_whose_call_left_is_still_itself() -> None:
+    store = Store()
+    call = asks(("find_0", "find"), text="Let me find that.")
+    first, second = (result("find_0", f"result {n}") for n in range(2))
+    answer = says("Here is what I have found for you up to now.")
+    store.call([first, call, second, asks(("x", "look")), result("x", "long enough")], answer)
+    window = [second, asks(("x", "look")), result("x", "-"), answer, user("on")]
+    change = store.call(window, says("Well.")).window
+    assert (change.decision, [each.index for each in change.evictions]) == ("clear", [0, 1])
+    assert [each.index for each in change.rewrites] == [4]
+
+
 def test_context_taken_out_of_an_old_question_is_rewrite() -> None:
     store = Store()
     long = user("Context: the shop opens at nine.\n\nQuestion: when does it open?")

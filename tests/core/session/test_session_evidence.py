@@ -51,6 +51,17 @@ def test_a_result_that_left_makes_a_value_evicted_and_names_both_calls() -> None
     assert (value.evicted_by.served.span_id, value.evicted_by.dropped.span_id) == (2, 3)
 
 
+def test_the_call_that_served_a_result_last_is_named() -> None:
+    store = Store()
+    history = [user("which parcel?"), CALL, READ, ANSWER, user("again?"), ANSWER, user("and again?")]
+    for n in (1, 3, 5):
+        store.call(history[:n], history[n], id="c")
+    value = only_value(store.call(history[4:], says("It is PX-4711."), id="c"))
+    assert value.evicted_by is not None
+    assert value.evicted_by.served is not None
+    assert value.evicted_by.served.span_id == 3
+
+
 def test_a_blanked_result_is_evicted_by_clear_and_read_again_when_it_returns() -> None:
     store = Store()
     history = [user("which parcel?"), CALL, READ, ANSWER, user("again?")]
@@ -230,6 +241,18 @@ def test_a_fork_inherits_evidence_up_to_where_it_left() -> None:
     assert judged(fork).values[0].carriers[0].ref == "a"
     back = store.call([*history, user("both?")], says("PX-1001 and PX-2002"), id="c")
     assert (back.thread, [value.status for value in judged(back).values]) == (1, ["read", "read"])
+
+
+def test_a_fork_names_repeated_ids_on() -> None:
+    store = Store()
+    history = [user("go"), CALL, READ, ANSWER, user("again")]
+    for n in (1, 3):
+        store.call(history[:n], history[n], id="c")
+    store.call(history, LONG_HELLO, id="c")
+    again = [*history[:4], user("otherwise"), CALL]
+    store.call(again[:5], CALL, id="c")
+    fork = store.call([*again, result("a", "the parcel number is PX-0815")], says("It is PX-0815."), id="c")
+    assert (fork.thread, only_value(fork).carriers[0].ref) == (2, "a#2")
 
 
 def test_a_siblings_results_count_where_its_final_output_is_held() -> None:

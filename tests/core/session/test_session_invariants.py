@@ -147,9 +147,13 @@ def test_what_an_application_does_is_what_is_reported(acts: Sequence[Act]) -> No
         decided = store.call(sent, following, id="c")
         change = decided.window
         assert (decided.thread, decided.turn) == (1, persons)
-        assert [each.index for each in change.evictions] == removed
-        assert [each.key for each in change.evictions] == [before[i].key for i in removed]
-        assert [each.chars for each in change.evictions] == [before[i].chars for i in removed]
+        # Which of several equal messages left nobody can tell; everything else is exact.
+        assert Counter(each.key for each in change.evictions) == Counter(before[i].key for i in removed)
+        assert [(each.key, each.chars) for each in change.evictions] == [
+            (before[each.index].key, before[each.index].chars) for each in change.evictions
+        ]
+        if len({each.key for each in before}) == len(before):
+            assert [each.index for each in change.evictions] == removed
         assert [(each.index, each.chars_before, each.chars_after) for each in change.rewrites] == [
             (i, before[i].chars, 1) for i in blank
         ]

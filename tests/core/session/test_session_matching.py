@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from session_cases import Store, asks, result, says, system, user
+from session_cases import PROMPT, Store, asks, result, says, system, user
 
 from otel_footprint.core.call import Output
 from otel_footprint.core.messages import Message, Text
@@ -105,6 +105,27 @@ def test_agent_and_tools_make_a_candidate_where_the_prompt_changes() -> None:
     facts["tools"] = ()
     on += [GREETING, user("further")]
     assert store.call(on, LONG, system=(system("Memory: dogs."),), **facts).conversation != one.conversation
+
+
+def test_another_prompt_over_the_same_history_is_another_thread() -> None:
+    store = Store()
+    history = [user("hi"), LONG]
+    store.call(history[:1], LONG, id="c")
+    longer = (system(f"{PROMPT.text} Find a title for what follows."),)
+    title = store.call([*history, user("now")], GREETING, system=longer, id="c")
+    assert (title.thread, title.window.decision) == (2, "start")
+
+
+def test_of_threads_with_the_same_output_the_one_that_shares_most_is_meant() -> None:
+    store = Store()
+    call = asks(("call_1", "update", {"order": 7}))
+    mine = [user("I am Ann"), says("Hello Ann, what is it?"), user("change order 7"), says("Shall I?"), user("yes")]
+    other = [user("I am Bob"), says("Hello Bob, what is it?"), *[user("x"), says("y")] * 5, user("do it"), user("yes")]
+    one = store.call(mine, call)
+    two = store.call(other, call)
+    assert one.conversation != two.conversation
+    decided = store.call([*mine[1:], call, result("call_1", "done")], LONG)
+    assert (decided.conversation, decided.window.decision) == (one.conversation, "evict")
 
 
 def test_a_regenerated_answer_is_the_same_call_asked_again() -> None:

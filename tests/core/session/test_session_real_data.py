@@ -12,6 +12,7 @@ from session_cases import Store, result
 
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.messages import Message, Part, Text, ToolCall, ToolResult
+from otel_footprint.core.session import Session
 
 BLANK = "[cleared]"
 FILES = ["tau_airline/conversations.jsonl", "tau_retail/conversations.jsonl", "tau2/airline.jsonl", "tau2/retail.jsonl"]
@@ -33,6 +34,12 @@ def read(line: str) -> list[Message]:
 @pytest.fixture(scope="module", params=FILES)
 def conversations(request: pytest.FixtureRequest, shared_data: Path) -> list[list[Message]]:
     return [read(line) for line in (shared_data / request.param).read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the judging out, which takes longer than all the rest, where only windows are looked at."""
+    monkeypatch.setattr(Session, "_judge", lambda *_: None)
 
 
 def calls(conversations: list[list[Message]]) -> Iterator[tuple[int, tuple[Message, ...], list[Message], Message]]:
@@ -85,6 +92,7 @@ def last_answer(conversation: list[Message]) -> int:
 
 
 @pytest.mark.parametrize("keep", [8, 12])
+@pytest.mark.usefixtures("unjudged")
 def test_an_application_that_keeps_the_last_messages(conversations: list[list[Message]], keep: int) -> None:
     store, ids = Store(), Twins(conversations)
     sent: dict[int, range] = {}
@@ -110,6 +118,7 @@ def test_an_application_that_keeps_the_last_messages(conversations: list[list[Me
 
 
 @pytest.mark.parametrize("recent", [1, 3])
+@pytest.mark.usefixtures("unjudged")
 def test_an_application_that_blanks_old_results(conversations: list[list[Message]], recent: int) -> None:
     store, ids = Store(), Twins(conversations)
     blanked: dict[int, set[int]] = {}
@@ -135,6 +144,7 @@ def test_an_application_that_blanks_old_results(conversations: list[list[Message
         blanked[which], lengths[which] = blank, len(history)
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_an_application_that_folds_its_history(conversations: list[list[Message]]) -> None:
     store, ids = Store(), Twins(conversations)
     folds: dict[int, int] = {}

@@ -94,3 +94,16 @@ def test_a_window_that_is_sent_whole_again_is_seen_again() -> None:
     decided = store.call([user("one"), ANSWER, user("two")], says("It is 987654."), id="c", tools=("t",))
     assert decided.window.decision == "append"
     assert decided.judgements[0].verdict == "ungrounded"
+
+
+def test_a_response_from_before_the_window_was_edited_is_unknown() -> None:
+    store = Store()
+    opening, more = user("where is it, the first order?"), user("and the other?")
+    store.call([opening], ANSWER, id="c", response_id="r1")
+    store.call([opening, ANSWER, more], SECOND, id="c", response_id="r2")
+    edited = store.call([more, SECOND, user("thanks")], ANSWER, id="c", response_id="r3")
+    assert edited.window.decision == "evict"
+    decided = store.call([user("so?")], says("It is 987654."), id="c", previous_response_id="r2", tools=("t",))
+    assert decided.judgements[0].reasons == ("unseen_history",)
+    decided = store.call([user("so?")], says("It is 987654."), id="c", previous_response_id="r3", tools=("t",))
+    assert decided.judgements[0].verdict == "ungrounded"
