@@ -59,6 +59,8 @@ TIMES: list[tuple[Carrier, str]] = [
     (("departure_time", "19:30:00"), "7:30 PM"),
     (("departure_time", "19:30:00"), "7.30 pm"),
     (("departure_time", "19:30:00"), "19:30"),
+    (("departure_time", "12:00:00"), "12 noon"),
+    (("departure_time", "00:00:00"), "12:00 midnight"),
     (("departure_time", "00:15:00"), "12:15 AM"),
     (("departure_time", "12:15"), "12:15 PM"),
     (("t", "19:30:12"), "7:30:12 PM"),
@@ -102,6 +104,8 @@ MONEY: list[tuple[Carrier, str]] = [
     (("refund", -59), "-$59"),
     (("refund", -59), "$59"),
     (("price", 1187.32), "about $1,187"),
+    (("rent", 1200), "$1.2K/month"),
+    (("price", 15), "$15/mo"),
     ("100 dollars up to 250 dollars", "$100–$250"),
     ("100 dollars up to 250 dollars", "$100-250"),
     ("It costs &euro;45.10 in all", "45.10 EUR"),
@@ -116,6 +120,7 @@ PERCENTS: list[tuple[Carrier, str]] = [
     (("humidity", 62), "62%"),
     (("growth", "-3.2%"), "3.2 per cent"),
     ("up 12.5 percent", "12.5%"),
+    (("spread_percent", 0.25), "25 bps"),
     (("share", "37,5 %"), "37.5%"),
 ]
 

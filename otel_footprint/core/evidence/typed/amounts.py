@@ -61,7 +61,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
         unit=base,
         wants=wants_of(number, decimals, readings, hedge=lead.hedge, other=other),
         offers=offers_of(number, readings, other),
-        weak=weak or plain[end - 1] in QUOTES or base == "deg",
+        weak=weak or plain[end - 1] in QUOTES or base == "deg" or text[-1] == "A",
         hedged=lead.hedge is not None,
     )
     if currency is not None:  # "pounds": of money or of weight

@@ -48,7 +48,7 @@ _OTHERWISE: Final = re.compile(
     re.IGNORECASE,
 )
 """Short strings that may be a date, a time, a duration or a hexadecimal id after all."""
-_FRACTION: Final = re.compile(r"[.,]\d+")
+_FRACTION: Final = re.compile(r"[.,]\d{1,9}")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _ZONE_STEP: Final = 15
 """Minutes: two zones are a multiple of this apart, and at most ``_ZONE_REACH`` from UTC."""

@@ -8,7 +8,8 @@ Rules
 - A number with a unit meets a carried number without one only where that has three digits, or where its field names the
   kind of thing ("weight", "duration"): a small number stands everywhere. A carried number with another unit it never meets.
 - Money without decimals stands for itself: whole amounts are prices, not roundings, unless a word says so ("about").
-- After such a word trailing zeros count as rounded away, at most to a twentieth of the number; "over" and "under" look one way.
+- After such a word trailing zeros count as rounded away; a round number (one or two digits and zeros) stands for a
+  twentieth around it. "Over" and "under" look one way.
 - The sign is not compared (refunds, discounts and decreases lose theirs in prose), except of temperatures.
 """
 
@@ -43,14 +44,22 @@ def spread(number: Decimal, step: Decimal, hedge: Hedge | None) -> tuple[Decimal
     if hedge is None:
         half = step * _HALF
         return number - half, number + half
-    rounded = step
-    while number and rounded * 10 <= number * _TWENTIETH and number % (rounded * 10) == 0:
-        rounded *= 10
+    rounded = max(step, _last_place(number))
+    if number >= rounded * 100:
+        rounded = min(rounded, number * _TWENTIETH)
+    else:  # a round number: one or two digits and zeros
+        rounded = max(step, number * _TWENTIETH)
     if hedge == "over":
         return number, number + rounded
     if hedge == "under":
         return number - rounded, number
     return number - rounded * _HALF, number + rounded * _HALF
+
+
+def _last_place(number: Decimal) -> Decimal:
+    """The place of the last digit that is not zero: 100 of 1,200."""
+    exponent = number.normalize().as_tuple().exponent
+    return _ONE.scaleb(exponent) if isinstance(exponent, int) else _ONE
 
 
 def significant(number: Decimal, step: Decimal) -> int:

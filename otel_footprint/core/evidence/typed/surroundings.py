@@ -79,6 +79,9 @@ def read_tail(plain: str, end: int, *, symbol: bool = False, scaled: bool = Fals
             return Tail(end)
         currency = SYMBOLS[word]
         return Tail(stop, currency=currency, cents=currency in CENTS)
+    if "/" in word and unit_readings(word) is None:  # $15/month, 5 GB/day: what it is paid or used for
+        word = word[: word.index("/")]
+        stop = match.start("word") + len(word)
     lower = word.lower()
     if not scaled:
         power = SCALES.get(lower)
@@ -95,7 +98,7 @@ def read_tail(plain: str, end: int, *, symbol: bool = False, scaled: bool = Fals
         # "$5 USD", "$5 dollars": said twice; "$5/month", "$5 min" are not units of the amount
         if word in CODES:
             return Tail(stop, currency=word)
-        return Tail(end, identifier=glued and "/" not in word)
+        return Tail(end, identifier=glued)
     if word in CODES and not match["dash"]:
         return Tail(stop, currency=word)
     readings = unit_readings(word)
@@ -105,11 +108,6 @@ def read_tail(plain: str, end: int, *, symbol: bool = False, scaled: bool = Fals
             both = unit_readings(f"{lower}-{second[1]}") or unit_readings(f"{lower}-{second[1].lower()}")
             if both is not None:
                 readings, stop = both, second.end()
-    if readings is None and "/" in word:
-        slash = word.index("/")
-        readings = unit_readings(word[:slash])
-        stop = match.start("word") + slash
-        lower = lower[:slash]
     if (
         readings is not None
         and not glued
@@ -160,8 +158,8 @@ _HEDGES: Final[dict[str, Hedge]] = {
     "roughly": "about",
     "circa": "about",
     "ca": "about",
-    "nearly": "about",
-    "almost": "about",
+    "nearly": "under",
+    "almost": "under",
     "over": "over",
     "above": "over",
     "exceeding": "over",

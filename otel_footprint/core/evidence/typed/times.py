@@ -104,6 +104,7 @@ _CLOCK: Final = re.compile(rf"(\d{{1,2}}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{{1,9}}
 _HOUR: Final = re.compile(rf"(\d{{1,2}}){_HALF}")
 _DOTTED: Final = re.compile(rf"(\d{{1,2}})\.([0-5]\d){_HALF}")
 _HOURS: Final = re.compile(rf"(\d{{1,2}})[ \u00a0]{{0,2}}(?:-|to)[ \u00a0]{{0,2}}\d{{1,2}}(?::[0-5]\d)?{_HALF}")
+_TWELVE: Final = re.compile(r"12(?::00)?[ \u00a0]{1,3}(noon|midnight)\b", re.IGNORECASE)
 _LATER: Final = re.compile(
     r"[ \u00a0]{0,3}\(?(?:\+[ ]?([1-9])(?![\d:.])(?:[ \u00a0-]?days?\b|d\b)?|(?:the )?(next|following) day\b)\)?",
     re.IGNORECASE,
@@ -123,6 +124,10 @@ def clock(plain: str, start: int, end: int, *, day_clock: bool = False) -> list[
     if end - start > 2:
         return None
     following = plain[end : end + 1]
+    if plain.startswith("12", start):
+        match = _TWELVE.match(plain, start)
+        if match is not None:
+            return _time(plain, start, match.end(), "12", 0, None, "p" if match[1].lower() == "noon" else "a", False)
     if following == ":":
         match = _CLOCK.match(plain, start)
         if match is None:

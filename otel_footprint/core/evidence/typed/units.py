@@ -181,7 +181,7 @@ _ROWS: Final[tuple[tuple[str, tuple[str | int, ...], str], ...]] = (
     ("deg", (1,), "\u00b0 deg degree degrees"),
     ("%", (1,), "% percent per-cent pct percentage-point percentage-points pp"),
     ("%", ("0.1",), "\u2030 permille"),
-    ("%", ("0.01",), "basis-point basis-points bp"),
+    ("%", ("0.01",), "basis-point basis-points bp bps"),
     ("ppm", (1,), "ppm"),
     ("mmol/L", (1,), "mmol/L mmol/l"),
     ("mg/dL", (1,), "mg/dL mg/dl"),

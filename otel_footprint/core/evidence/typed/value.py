@@ -62,7 +62,7 @@ class Typed:
     leaf). ``number`` is the primary reading: of money in whole currency units, of percent in percent, of quantities in
     the base unit (bytes, seconds, metres, grams …), and ``decimals`` how many decimal places were written (negative
     where a k/M/bn or a unit scales them away: -6 means millions); both None for what is no number. ``unit`` is the base
-    unit or the ISO currency code ("$" and the like where the symbol belongs to several).
+    unit or the ISO currency code ("USD" for a bare ``$``, the symbol for others that several currencies share).
 
     ``weak`` says that the spelling alone does not make the text data: a plain number, a number in words, ``10/12``.
     ``hedged`` says that a word beside the number calls it rounded ("about $1,200"). ``parts`` of a date-time are its date
