@@ -22,7 +22,7 @@ from typing import Final, Literal, TypeAlias
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Haystack
 from otel_footprint.core.evidence.reader import leaves, read
-from otel_footprint.core.evidence.typed_index import HasYear, Line, TypedIndex, lines_of_sort, unit_may_lack
+from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
 
 MAX_HITS: Final = 300
 _WINDOW: Final = 160
@@ -124,9 +124,8 @@ class Bulk:
                 for scale in _EPOCH_SCALES:
                     place = bisect_left(sizes, (start - _ZONES) * scale)
                     while place < len(sizes) and sizes[place] < (start + _DAY + _ZONES) * scale:
-                        index = TypedIndex()
-                        index.add(typed.of_leaf(key, int(sizes[place])))
-                        if index.match(asked, lambda _: True):
+                        index = typed.LeafIndex([(key, int(sizes[place]))])
+                        if carries(index, asked, lambda _: True):
                             return True
                         place += 1
         return False
@@ -136,7 +135,6 @@ class Bulk:
     def _string(self, asked: typed.Typed, has_year: HasYear) -> bool:
         folded = self._haystack.folded
         seen: set[tuple[int, int]] = set()
-        index = TypedIndex()
         for anchor in self._anchors(asked):
             at = folded.find(anchor)
             while at >= 0:
@@ -147,8 +145,8 @@ class Bulk:
                         self._bounded = True
                         return False
                     piece = self._slice(start, end)
-                    index.add(typed.of_leaf(key, piece) if key is not None else typed.find(piece))
-                    if index.match(asked, has_year):
+                    index = typed.LeafIndex([(key, piece)]) if key is not None else typed.LeafIndex((), piece)
+                    if carries(index, asked, has_year):
                         return True
                 at = folded.find(anchor, max(end, at + 1))
         return False

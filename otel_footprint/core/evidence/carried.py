@@ -9,14 +9,16 @@ Rules
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.bulk import Bulk
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
-from otel_footprint.core.evidence.reader import Reading, read
+from otel_footprint.core.evidence.misplaced_tables import Tables, tables_of
+from otel_footprint.core.evidence.reader import Reading, leaves, read
 from otel_footprint.core.evidence.rows import Row, rows_of
-from otel_footprint.core.evidence.typed_index import HasYear, TypedIndex
+from otel_footprint.core.evidence.typed_index import HasYear, carries
 
 BULK_CHARS: Final = 65_536
 """Characters from which on typed values are looked for one by one instead of being indexed."""
@@ -26,14 +28,15 @@ _REMEMBERED_TEXTS: Final = 64
 class Carried:
     """One text with what was read from it so far. ``result`` says that it is a tool result."""
 
-    __slots__ = ("_bulk", "_index", "_reading", "_rows", "haystack", "result")
+    __slots__ = ("_bulk", "_index", "_reading", "_rows", "_tables", "haystack", "result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self.haystack = Haystack(text, result=result)
         self.result = result
-        self._index: TypedIndex | None = None
+        self._index: typed.LeafIndex | None = None
         self._reading: Reading | None = None
         self._rows: list[Row] | None = None
+        self._tables: Tables | None = None
         self._bulk = Bulk(self.haystack, result=result) if len(text) > BULK_CHARS else None
 
     @property
@@ -55,6 +58,13 @@ class Carried:
             self._rows = rows_of(self.reading.values)
         return self._rows
 
+    @property
+    def tables(self) -> Tables:
+        """Its tables with named rows, to see whose a value is."""
+        if self._tables is None:
+            self._tables = tables_of(self.reading)
+        return self._tables
+
     def grade(self, question: Question) -> Grade:
         """How well it carries a form."""
         return self.haystack.grade(question)
@@ -62,39 +72,32 @@ class Carried:
     @property
     def years(self) -> set[int]:
         """The years its dates name."""
-        return self._typed.years
+        return self._bulk.years if self._bulk is not None else self._leaf_index.years
 
     def take_bounded(self) -> bool:
         """Whether, since the last time, a typed value could not be looked for everywhere."""
         return self._bulk is not None and self._bulk.take_bounded()
 
     def match(self, asked: typed.Typed, has_year: HasYear) -> bool:
-        """Whether it carries a typed value that the asked one states; ``has_year`` as in ``TypedIndex.match``."""
-        return self._typed.match(asked, has_year)
+        """Whether it carries a typed value that the asked one states; ``has_year`` as in ``carries``."""
+        if self._bulk is not None:
+            return self._bulk.match(asked, has_year)
+        return carries(self._leaf_index, asked, has_year)
 
     @property
-    def _typed(self) -> TypedIndex | Bulk:
-        if self._bulk is not None:
-            return self._bulk
+    def _leaf_index(self) -> typed.LeafIndex:
         if self._index is None:
             self._index = self._read_typed()
         return self._index
 
-    def _read_typed(self) -> TypedIndex:
+    def _read_typed(self) -> typed.LeafIndex:
         if not self.result:
             return _index_of_words(self.text)
-        index = TypedIndex()
-        for value in self.reading.values:
-            index.add_json(value)
-        if self.reading.tail.strip():
-            index.add(typed.find(self.reading.tail))
-        return index
+        reading = self.reading
+        found = chain.from_iterable(leaves(value) for value in reading.values)
+        return typed.LeafIndex(found, reading.tail)
 
 
-def _words(text: str) -> TypedIndex:
-    index = TypedIndex()
-    index.add(typed.find(text))
-    return index
-
-
-_index_of_words = lru_cache(maxsize=_REMEMBERED_TEXTS)(_words)
+@lru_cache(maxsize=_REMEMBERED_TEXTS)
+def _index_of_words(text: str) -> typed.LeafIndex:
+    return typed.LeafIndex((), text)

@@ -21,6 +21,7 @@ from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver, Surroundings
 from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
 from otel_footprint.core.evidence.haystack import Grade, Question
+from otel_footprint.core.evidence.misplaced_judging import place
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.sources import CallMade, Source
@@ -34,6 +35,7 @@ from otel_footprint.core.evidence.verdicts import (
     Derivation,
     EvictedBy,
     Judgement,
+    Misplaced,
     Reason,
     Status,
     Value,
@@ -60,6 +62,7 @@ class Finding:
     sources: tuple[Source, ...] = ()
     derivation: Derivation | None = None
     gone: Source | None = None
+    misplaced: tuple[Misplaced, ...] = ()
     bounded: bool = False
 
     @property
@@ -70,7 +73,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Everything an answer is judged against. ``has_year`` is that of ``TypedIndex.match``."""
+    """Everything an answer is judged against. ``has_year`` is that of ``carries``."""
 
     options: Evidence
     said: Sequence[Carried]
@@ -138,10 +141,29 @@ def judge(
             _argued(finding, question, ground)
         if finding.status is None:
             finding.status = "derivable" if finding.derivation is not None else "unsupported"
+    if extraction.pieces is None:
+        findings += _placed(text, findings, asked, ground)
     findings = [
         finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
     ]
     return _verdict(findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind)
+
+
+def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], ground: Ground) -> list[Finding]:
+    """Say of each value whether it is beside the name of another row than its own; returns the small numbers that are."""
+
+    def carries(index: int, carried: Carried) -> bool:
+        question = asked[index]
+        return bool(
+            _grade(carried, question)
+            or ground.states(carried, question.value)
+            or (question.parts and _all_parts(question, (carried,)))
+        )
+
+    return [
+        Finding(small.candidate, "read", tuple(small.sources), misplaced=tuple(small.places))
+        for small in place(text, findings, ground.window, ground.said, carries)
+    ]
 
 
 def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
@@ -339,6 +361,7 @@ def _value(finding: Finding, *, flag: bool) -> Value:
         carriers_cut=len(ordered) > MAX_CARRIERS,
         turn=newest,
         derivation=finding.derivation,
+        misplaced=finding.misplaced,
         evicted_by=None
         if gone is None
         else EvictedBy(

@@ -31,6 +31,8 @@ _SIMPLE_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\x02", "f": "\n
 _PIECE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _LITERALS: Final = ("true", "false", "null")
 _ELLIPSIS: Final = ("...", "…")
+_ENDING: Final = 2_000
+"""Characters from the end in which a tool says that it cut its own output."""
 QUOTE_INSIDE: Final = "\x02"
 """Stands in ``flat`` for a quote inside a JSON string, so that every ``"`` left opens or closes one."""
 
@@ -108,7 +110,7 @@ def reads_as_it_stands(content: str) -> bool:
         return True
     if "\\" in content or content.rstrip()[-1:] not in ("}", "]"):
         return False
-    return not any(mark in content for mark in _ELLIPSIS)
+    return not any(mark in content[-_ENDING:] for mark in _ELLIPSIS)
 
 
 def leaves(value: Json, key: str | None = None) -> Iterator[tuple[str | None, Json]]:
