@@ -31,7 +31,7 @@ from otel_footprint.core.evidence.search import Found, Target, search
 from otel_footprint.core.evidence.shifted import shifted_dates
 from otel_footprint.core.evidence.sources import CallMade, Source
 from otel_footprint.core.evidence.stated import ACCOUNTED, Operand, Stated, Unit, numeric
-from otel_footprint.core.evidence.verdicts import Derivation
+from otel_footprint.core.evidence.verdicts import Derivation, Status
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.extract import Extraction
@@ -53,12 +53,16 @@ _REST: Final = re.compile(r"\b(?:remain\w*|rest|other|left|off|instead|missing|b
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around an answer: the results, the calls made, and the last words that were said to the model."""
+    """What stands around an answer: the results, the calls made, and the last words that were said to the model.
+
+    ``accounted`` are the statuses whose values may be operands.
+    """
 
     window: Sequence[Source]
     calls: Sequence[CallMade]
     last_said: str
     turn: int
+    accounted: frozenset[Status] = ACCOUNTED
 
 
 class Deriver:
@@ -94,6 +98,19 @@ class Deriver:
             bounded = attempt.bounded and any(finding.status is None for finding in numbers)
         self._remember(extraction.text, findings)
         return bounded
+
+    def derive_from_gone(
+        self, extraction: Extraction, findings: Sequence[Finding], around: Surroundings
+    ) -> list[Finding]:
+        """The values that only numbers which have left the window reach; nothing is remembered of them."""
+        numbers = [finding for finding in findings if finding.status is None and numeric(finding.candidate) is not None]
+        before = [(finding, finding.derivation) for finding in numbers]
+        if numbers:
+            _Attempt(extraction, findings, around, self._stated_before, self._text_before).run(numbers[:MAX_TARGETS])
+        for finding, derivation in before:
+            if finding.status is None:
+                finding.derivation = derivation
+        return [finding for finding in numbers if finding.status is not None]
 
     def _recall(self, finding: Finding) -> None:
         read = numeric(finding.candidate)
@@ -188,7 +205,7 @@ class _Attempt:
         """Whether no operand of the equation is a value that nothing accounts for."""
         for at, _ in equation.operands:
             for operand in self.stated.operands:
-                if operand.start <= at < operand.end and operand.finding.status not in ACCOUNTED:
+                if operand.start <= at < operand.end and operand.finding.status not in self.around.accounted:
                     return False
         return True
 
@@ -215,7 +232,7 @@ class _Attempt:
             operand
             for operand in self.stated.operands
             if operand.finding is not place.finding
-            and operand.finding.status in ACCOUNTED
+            and operand.finding.status in self.around.accounted
             and self._compatible(operand, unit)
         ]
         if unit == "percent":
@@ -294,7 +311,7 @@ class _Attempt:
             operand.number
             for operand in self.stated.operands
             if operand.unit in ("money", "number")
-            and operand.finding.status in ACCOUNTED
+            and operand.finding.status in self.around.accounted
             and operand.places[:1] == narrow
         ]
         found = [

@@ -19,6 +19,8 @@ from typing import Final
 from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
 from otel_footprint.core.evidence.reader import flat, reads_as_it_stands
 
+_LONG: Final = 16_384
+_REMEMBERED: Final = 2_048
 _DELIMITERS: Final = frozenset("_-/:.@")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
@@ -76,13 +78,14 @@ def _needles(spelled: str, rounding: bool) -> Iterator[str]:
 class Haystack:
     """One text that may carry values. ``result`` says to read it as a tool result, else as plain words."""
 
-    __slots__ = ("_folded", "_json_end", "_raw", "_result")
+    __slots__ = ("_folded", "_grades", "_json_end", "_raw", "_result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self._raw = text
         self._result = result
         self._folded: str | None = None
         self._json_end: int | None = None if result else 0
+        self._grades: dict[tuple[frozenset[str], bool], Grade] = {}
 
     @property
     def text(self) -> str:
@@ -113,7 +116,18 @@ class Haystack:
         self._folded, self._json_end = fold(read.text), read.json_end
 
     def grade(self, question: Question) -> Grade:
-        """How well the text carries the question's form."""
+        """How well the text carries the question's form. A long text remembers what it was asked."""
+        if len(self._raw) < _LONG:
+            return self._search(question)
+        key = (question.forms, question.tail)
+        known = self._grades.get(key)
+        if known is None:
+            known = self._search(question)
+            if len(self._grades) < _REMEMBERED:
+                self._grades[key] = known
+        return known
+
+    def _search(self, question: Question) -> Grade:
         folded = self.folded
         best = Grade.NONE
         for needle in question.needles:

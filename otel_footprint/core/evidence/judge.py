@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from otel_footprint.core.evidence import typed
@@ -25,7 +25,7 @@ from otel_footprint.core.evidence.misplaced_judging import place
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.sources import CallMade, Source
-from otel_footprint.core.evidence.stated import numeric
+from otel_footprint.core.evidence.stated import ACCOUNTED, numeric
 from otel_footprint.core.evidence.typed_index import HasYear
 from otel_footprint.core.evidence.verdicts import (
     BLIND_REASONS,
@@ -134,9 +134,12 @@ def judge(
     if ground.deriver.derive(extraction, findings, around):
         for finding in findings:
             finding.bounded = finding.bounded or (finding.status is None and numeric(finding.candidate) is not None)
+    if ground.left:
+        for finding, question in zip(findings, asked, strict=True):
+            if finding.status is None:
+                _evicted(finding, question, ground)
+        _worked_out_before(extraction, findings, ground, around)
     for finding, question in zip(findings, asked, strict=True):
-        if finding.status is None:
-            _evicted(finding, question, ground)
         if finding.status is None:
             _argued(finding, question, ground)
         if finding.status is None:
@@ -262,6 +265,19 @@ def _evicted(finding: Finding, asked: Asked, ground: Ground) -> None:
             finding.sources = (source,)
             finding.gone = source
             return
+
+
+def _worked_out_before(
+    extraction: Extraction, findings: Sequence[Finding], ground: Ground, around: Surroundings
+) -> None:
+    """``evicted`` for what only numbers of results that left can give."""
+    both = replace(around, window=[*ground.left, *ground.window], accounted=ACCOUNTED | {"evicted"})
+    gone_values = {finding.candidate.form: finding.gone for finding in findings if finding.gone is not None}
+    for finding in ground.deriver.derive_from_gone(extraction, findings, both):
+        inputs = finding.derivation.inputs if finding.derivation is not None else ()
+        finding.status = "evicted"
+        finding.gone = next((gone_values[one] for one in inputs if one in gone_values), ground.left[-1])
+        finding.sources = (finding.gone,)
 
 
 def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:

@@ -180,3 +180,18 @@ def test_exempt_and_declared_shapes() -> None:
     judgement = judge(corpus, "AB-1234 is in ABC-DEF, not ABC-XYZ.")
     assert statuses(judgement) == {"AB-1234": "said", "ABC-DEF": "read", "ABC-XYZ": "unsupported"}
     assert judgement.values[1].shape == "zone"
+
+
+def test_a_sum_of_what_left_the_window_is_evicted() -> None:
+    corpus = corpus_of({"rows": [{"id": "R-1001", "price": 120.35}, {"id": "R-1002", "price": 80.15}]})
+    text = "R-1001 costs $120.35 and R-1002 costs $80.15, in total $200.50."
+    assert statuses(judge(corpus, text))["$200.50"] == "computed"
+    fresh = corpus_of({"rows": [{"id": "R-1001", "price": 120.35}, {"id": "R-1002", "price": 80.15}]})
+    fresh.leave(["c0"], decision="evict", decided_by="application", dropped=None)
+    judgement = judge(fresh, text)
+    assert set(statuses(judgement).values()) == {"evicted"}
+    total = judgement.values[-1]
+    assert total.evicted_by is not None
+    assert total.evicted_by.tool_call_id == "c0"
+    assert total.derivation is not None
+    assert statuses(judge(fresh, text.replace("$200.50", "$200.60")))["$200.60"] == "unsupported"
