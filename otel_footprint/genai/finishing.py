@@ -26,6 +26,9 @@ INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invoca
 WHOLE_INPUTS: Final = "otel_footprint_inputs"
 """Attribute of an invocation, or of its inputs: what was sent in the end, where that is more than a hook is given."""
 
+OUTER_SPAN: Final = "otel_footprint_outer_span"
+"""Attribute of an invocation that has no span of its own: the framework's span of the same call."""
+
 AGENT_KEY: Final = create_key("otel_footprint.agent")
 """Where the name of the agent that makes a call is in the Context: its span is a parent, out of reach of the hook."""
 

@@ -28,7 +28,7 @@ from otel_footprint.boundary import guard
 from otel_footprint.core.call import Call, CallRef, Output
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.genai.convert import Converter
-from otel_footprint.genai.finishing import INVOCATION, WHOLE_INPUTS, Facts, facts_of
+from otel_footprint.genai.finishing import INVOCATION, OUTER_SPAN, WHOLE_INPUTS, Facts, facts_of
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord
@@ -190,7 +190,7 @@ class _Reader:
                     response_id=facts.response_id,
                     previous_response_id=facts.previous_response_id,
                 ),
-                span=span,
+                span=getattr(INVOCATION.get(), OUTER_SPAN, span),
                 context=facts.context,
                 log_record=log_record,
             )

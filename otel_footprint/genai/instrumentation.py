@@ -225,7 +225,8 @@ def _instrument(sdk: Sdk, active: _Active, state: SdkState, *, just_imported: bo
             active.turned[sdk.name] = turned
     else:
         events = os.environ.get(_EVENTS)
-        instrumentor.instrument(skip_dep_check=True, completion_hook=active.hook, **active.providers)
+        with upstream.turning_on():
+            instrumentor.instrument(skip_dep_check=True, completion_hook=active.hook, **active.providers)
         if os.environ.get(_EVENTS) != events:  # Google's sets it, and leaves it set
             active.environment[_EVENTS] = (events, os.environ.get(_EVENTS))
         active.turned[sdk.name] = _Turned(instrumentor)

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from types import FrameType
 from typing import Any, Final
 
 
@@ -235,14 +236,18 @@ def holder(sdk: Sdk) -> str | None:
 
 def being_turned_on(sdk: Sdk) -> str | None:
     """The other instrumentation whose code is importing this SDK right now: it is about to hold it."""
-    packages = tuple(rival.partition(":")[0] for rival in sdk.rivals)
-    frame = sys._getframe(1)
+    return on_stack(*(rival.partition(":")[0] for rival in sdk.rivals))
+
+
+def on_stack(*packages: str) -> str | None:
+    """The first of these packages that has a function running in this thread, from the innermost call outwards."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        module_name = frame.f_globals.get("__name__", "")
+        module_name = str(frame.f_globals.get("__name__", ""))
         for package in packages:
             if module_name == package or module_name.startswith(package + "."):
                 return package
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 

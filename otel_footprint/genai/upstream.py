@@ -12,6 +12,9 @@ The cures
 - A stream that is handed to the application must not leave its span current: otherwise a call of another SDK inside it
   passes for a part of it and gets no span, and a stream that ends in another thread or task leaves its context behind.
   The OpenAI and Google instrumentations suspend their invocation there; those of Anthropic and Bedrock do not.
+- A framework's own span of a model call (of a framework that does not use the utilities) and the SDK's inside it are one
+  call: the instrumentations that are there because of us make no second span of it, and what we find goes on the
+  framework's.
 - A tool that runs inside a model call (automatic function calling) is not a part of that call: a model call in it is
   one of its own.
 - Of the requests that automatic function calling makes inside one call, the hook is given the first request and the last
@@ -22,18 +25,23 @@ The cures
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import copy
 from types import ModuleType
 from typing import Any, Final
 
-from opentelemetry.context import get_value, set_value
+from opentelemetry.context import Context, get_value, set_value
+from opentelemetry.trace import NoOpTracer, Span, get_current_span
 from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
-from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, WHOLE_INPUTS
+from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, OUTER_SPAN, WHOLE_INPUTS
 from otel_footprint.genai.google_steps import steps_as_messages
-from otel_footprint.genai.hook import FootprintHook
+from otel_footprint.genai.hook import JUDGED, FootprintHook
 from otel_footprint.genai.patching import Patch
+from otel_footprint.genai.sdks import on_stack
 
 _HANDLER: Final = "opentelemetry.util.genai.handler"
 _INVOCATION: Final = "opentelemetry.util.genai._invocation"
@@ -43,6 +51,11 @@ _INTERACTIONS: Final = "opentelemetry.instrumentation.google_genai.interactions"
 _GOOGLE_MESSAGE: Final = "opentelemetry.instrumentation.google_genai.message"
 _ANTHROPIC_RAW: Final = "opentelemetry.instrumentation.genai.anthropic._raw_response"
 
+_LOADER: Final = "opentelemetry.instrumentation.auto_instrumentation"
+_YIELDS: Final = "otel_footprint_yields"
+"""Attribute of a handler that makes no span where a framework has made one: it is there because of us."""
+
+_turning_on: Final[ContextVar[bool]] = ContextVar("otel_footprint_turning_on", default=False)
 _hook: FootprintHook | None = None
 _patches: Final[dict[str, list[Patch]]] = {}
 _registered: Final[set[str]] = set()
@@ -88,6 +101,7 @@ def _patch_handler(module: ModuleType) -> list[Patch | None]:
     handler = getattr(module, "TelemetryHandler", None)
     return [
         _patch(handler, "__init__", _make_handler),
+        _patch(handler, "inference", _start_inference),
         _patch(handler, "tool", _start_tool),
         _patch(handler, "invoke_local_agent", _start_agent),
     ]
@@ -128,6 +142,47 @@ def _make_handler(original: Callable[..., None], self: Any, *args: Any, **kwargs
     with guard("upstream.handler"):
         kwargs = with_our_hook(args, kwargs)
     original(self, *args, **kwargs)
+    with guard("upstream.handler"):
+        if _turning_on.get() or on_stack(_LOADER):
+            setattr(self, _YIELDS, True)
+
+
+@contextmanager
+def turning_on() -> Iterator[None]:
+    """Handlers made inside the block are there because of us."""
+    token = _turning_on.set(True)
+    try:
+        yield
+    finally:
+        _turning_on.reset(token)
+
+
+def _start_inference(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    outer = None
+    with guard("upstream.inference"):
+        if getattr(self, _YIELDS, False):
+            outer = model_call_span(kwargs.get("context"))
+    if outer is None:
+        return original(self, *args, **kwargs)
+    quiet = copy(self)
+    quiet._tracer = NoOpTracer()  # its spans are the framework's: same ids, and all that is set on them is dropped
+    invocation = original(quiet, *args, **kwargs)
+    with guard("upstream.inference"):
+        setattr(invocation, OUTER_SPAN, outer)
+    return invocation
+
+
+def model_call_span(context: Context | None) -> Span | None:
+    """The current span, where it is a framework's span of a model call: the SDK's call inside it is the same call."""
+    if get_value(INFERENCE_KEY, context) is not None:
+        return None  # the utilities see to it themselves
+    span = get_current_span(context)
+    attributes = getattr(span, "attributes", None)
+    if not span.is_recording() or not isinstance(attributes, Mapping):
+        return None
+    if attributes.get("gen_ai.operation.name") in JUDGED or attributes.get("openinference.span.kind") == "LLM":
+        return span
+    return None
 
 
 _HOOK_POSITION: Final = 3

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from genai_watch import USER, Watch, anthropic_client, openai_client
+from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
 from opentelemetry.trace import INVALID_SPAN, SpanKind
 from opentelemetry.util.genai.completion_hook import CompletionHook
@@ -103,6 +104,52 @@ def test_so_it_is_where_the_framework_does_not_tell_the_context(sampled_or_not):
         with handler.inference("q", request_model="m") as again:  # a provider that repeats its ids
             answer(again, "same")
     assert [seen.call.provider for seen in sampled_or_not.calls] == ["q", "q"]
+
+
+SPANS_OF_FRAMEWORKS = [
+    {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"},
+    {"openinference.span.kind": "LLM"},
+]
+
+
+@pytest.mark.parametrize("attributes", SPANS_OF_FRAMEWORKS)
+def test_a_call_inside_a_frameworks_own_span_of_it_has_no_second_span(watch, attributes):
+    tracer = watch.sink.tracer_provider.get_tracer("framework")
+    with ScriptedProvider(Text("hello"), repeat=True) as provider:
+        with tracer.start_as_current_span("chat m", attributes=attributes) as outer:
+            openai_client(provider).chat.completions.create(model="m", messages=USER)
+            list(anthropic_client(provider).messages.create(model="c", max_tokens=9, messages=USER, stream=True))
+            for seen in watch.calls:
+                assert seen.span is outer
+                assert seen.call.ref.span_id == outer.get_span_context().span_id
+                seen.span.set_attribute("found", True)
+        with tracer.start_as_current_span("agent", attributes={"gen_ai.operation.name": "invoke_agent"}):
+            openai_client(provider).chat.completions.create(model="m", messages=USER)
+    assert [seen.call.model for seen in watch.calls] == ["m", "c", "m"]
+    names = [span.name for span in watch.sink.spans]
+    assert names == ["chat m", "chat m", "agent"]
+    assert [span.instrumentation_scope.name.rpartition(".")[2] for span in watch.sink.spans] == [
+        "framework",
+        "openai",
+        "framework",
+    ]
+    assert watch.sink.spans[0].attributes["found"]
+
+
+def test_an_instrumentation_that_the_application_turned_on_itself_keeps_its_spans(make_watch):
+    watch = make_watch().on(["anthropic"])
+    OpenAIInstrumentor().instrument(tracer_provider=watch.sink.tracer_provider)
+    try:
+        tracer = watch.sink.tracer_provider.get_tracer("framework")
+        with (
+            ScriptedProvider(Text("hello")) as provider,
+            tracer.start_as_current_span("x", attributes=SPANS_OF_FRAMEWORKS[0]),
+        ):
+            openai_client(provider).chat.completions.create(model="m", messages=USER)
+    finally:
+        OpenAIInstrumentor().uninstrument()
+    assert len(watch.calls) == 1
+    assert [span.name for span in watch.sink.spans] == ["chat m", "x"]
 
 
 def test_a_failed_call_has_no_whole_output(sampled_or_not):
