@@ -19,7 +19,7 @@ from typing import Final
 MAX_LEFT: Final = 240
 
 _EQUALS: Final = re.compile(r"=(?!=)|\bequals\b|\bcomes to\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![A-WYZa-wyz_\d])")
 _AFTER: Final = re.compile(r"[\s*_`~≈:(]{0,6}(?:(?:USD|US|EUR|GBP)\s?)?[-−–]?\s?[$€£¥]?\s?[-−–]?(\d[\d,]*(?:\.\d+)?)")
 _SIGN: Final = re.compile(r"[+×÷*]|(?<![A-Za-z])[x](?![A-Za-z])|(?<=\s)[-−–/](?=\s|[$€£\d])|(?<=\d)[-−–/](?=[\d$])")
 _STOP: Final = re.compile(r"[=;→]|\n|(?<!\d)[:](?!\d)|[.!?](?=\s+[A-Z])")

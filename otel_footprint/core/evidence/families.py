@@ -357,10 +357,12 @@ def clock_spans(rows: Sequence[Row]) -> Iterator[Result]:
     """The time between two clock times of one row, in seconds; over midnight too."""
     for row in rows:
         for (_, first), (_, second) in islice(combinations(row.clocks, 2), 28):
-            minutes = second - first
-            if minutes < 0 and max(first, second) < 2880:
-                minutes += 1440
-            yield Decimal(abs(minutes) * 60), (_clock(first), _clock(second))
+            # The order of the fields says nothing (objects come sorted too), so both ways around midnight count.
+            apart = abs(second - first)
+            inputs = (_clock(min(first, second)), _clock(max(first, second)))
+            yield Decimal(apart * 60), inputs
+            if apart < 1440 and max(first, second) < 1440:
+                yield Decimal((1440 - apart) * 60), inputs
 
 
 def _clock(minutes: int) -> str:
