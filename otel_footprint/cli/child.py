@@ -255,11 +255,14 @@ def _flush_on_sigterm(providers: tuple[Any, ...]) -> None:
                 with guard("run.flush"):
                     force(int(_FLUSH_SECONDS * 1000))
 
+    started = os.getpid()
+
     def on_sigterm(number: int, frame: FrameType | None) -> None:
-        # In a thread with a limit: the main thread was interrupted anywhere, perhaps while it held a lock of the SDK.
-        worker = threading.Thread(target=flush, daemon=True)
-        worker.start()
-        worker.join(_FLUSH_SECONDS)
+        if os.getpid() == started:  # a forked worker is not made to wait: the SDK's locks may be dead in it
+            # In a thread with a limit: the main thread was interrupted anywhere, perhaps while it held such a lock.
+            worker = threading.Thread(target=flush, daemon=True)
+            worker.start()
+            worker.join(_FLUSH_SECONDS)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

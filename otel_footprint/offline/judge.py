@@ -19,6 +19,7 @@ from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import Judgement, Reason
 from otel_footprint.core.exhaustive import assert_never
+from otel_footprint.core.feeding import unreadable
 from otel_footprint.core.messages import (
     Compaction,
     Message,
@@ -76,12 +77,13 @@ class _Reader:
             self._pairing.assistant()
         if message.said_by_person:
             self._turn += 1
-        text = answer_texts(message, self._evidence) if message.role == "assistant" else None
+        if message.role != "assistant" and message.authored is None and message.text:
+            self._corpus.say(message.text)
+        if unreadable(message):
+            self._blind.add("opaque_content")
+        text = answer_texts(message, self._evidence)
         for part in message.parts:
             match part:
-                case Text(text=words):
-                    if message.role != "assistant" and message.authored is None:
-                        self._corpus.say(words)
                 case ToolCall(id=id_, name=name):
                     ref = self._pairing.call(id_, name)
                     if name not in self._evidence.answer_tools:
@@ -91,12 +93,13 @@ class _Reader:
                 case ServerToolCall(id=id_, name=name, arguments=arguments):
                     ref = self._pairing.call(id_, name)
                     self._corpus.call(ToolCall(id_, name, arguments), ref=ref, turn=self._turn, position=at)
-                case Compaction(text=summary):
-                    if summary is None or not self._begun:
+                case Compaction():
+                    if not self._begun:
                         self._blind.add("unseen_history")
                 case Opaque(kind=kind):
-                    self._blind.add("unseen_history" if kind == "reference" else "opaque_content")
-                case Reasoning():
+                    if kind == "reference":
+                        self._blind.add("unseen_history")
+                case Text() | Reasoning():
                     pass
                 case _:
                     assert_never(part)
@@ -109,5 +112,3 @@ class _Reader:
     def _result(self, part: ToolResult | ServerToolResult, at: int) -> None:
         ref, tool = self._pairing.result(part.id, part.name)
         self._corpus.result(part, ref=ref, tool=tool, turn=self._turn, served=None, position=at)
-        if isinstance(part, ServerToolResult) and part.content is None:
-            self._blind.add("opaque_content")

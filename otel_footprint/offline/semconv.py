@@ -3,8 +3,8 @@
 Rules
 -----
 - The form: ``[{"role", "parts": [{"type", …}], "finish_reason"?}]``; instructions are a bare list of parts.
-- Earlier spellings are read too: ``result`` for ``response``, ``input`` for ``arguments``, a ``content`` string instead
-  of parts.
+- Earlier spellings are read too: ``result`` for ``response``, ``input`` for ``arguments``. A message without ``parts`` is
+  in its provider's own form (OpenAI chat, Anthropic), which some instrumentations put in the same place.
 - A message that holds tool results becomes one tool message per result; text beside them stays with the last.
 - What is captured as a blob, a file or an address is opaque.
 """
@@ -23,13 +23,13 @@ from otel_footprint.core.messages import (
     Opaque,
     Part,
     Reasoning,
-    Role,
     ServerToolCall,
     ServerToolResult,
     Text,
     ToolCall,
     ToolResult,
 )
+from otel_footprint.providers import anthropic_messages
 from otel_footprint.providers.native import (
     Native,
     as_object,
@@ -60,7 +60,9 @@ def read_outputs(messages: Iterable[object]) -> tuple[Finished, ...]:
     outputs: list[Finished] = []
     for at, raw in enumerate(messages):
         item = as_object(raw, at)
-        parts = tuple(part for block in _blocks(item, at) for part in _part(block))
+        inner = item.get("message")
+        body = {**(inner if isinstance(inner, dict) else item), "role": "assistant"}
+        parts = tuple(part for message in _messages(body, at) for part in message.parts)
         outputs.append(Finished(Message("assistant", parts), text_or_none(item.get("finish_reason"))))
     return tuple(outputs)
 
@@ -77,6 +79,8 @@ def read_instructions(parts: object) -> tuple[Message, ...]:
 
 
 def _messages(raw: Mapping[str, Json], position: int) -> list[Message]:
+    if "parts" not in raw:
+        return anthropic_messages.read_one(_named_role(raw), position)
     name = text_or_none(raw.get("name"))
     results: list[list[Part]] = []
     rest: list[Part] = []
@@ -91,27 +95,24 @@ def _messages(raw: Mapping[str, Json], position: int) -> list[Message]:
     if results:
         results[-1] += rest
         return [Message("tool", tuple(parts)) for parts in results]
-    role = _role(raw, position)
+    role = role_of(_named_role(raw), position)
     if role == "tool":  # dspy and others write the result as text
         return [Message("tool", (ToolResult(None, name, Message("tool", tuple(rest)).text),))]
     return [Message(role, tuple(rest), name=name)]
 
 
-def _role(raw: Mapping[str, Json], position: int) -> Role:
+def _named_role(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     role = raw.get("role")
     if isinstance(role, str) and "." in role:  # an enum printed with its class: MessageRole.USER
-        return role_of({**raw, "role": role.rpartition(".")[2].lower()}, position)
-    return role_of(raw, position)
+        return {**raw, "role": role.rpartition(".")[2].lower()}
+    return raw
 
 
 def _blocks(raw: Mapping[str, Json], position: int) -> list[Json]:
     parts = raw.get("parts")
     if isinstance(parts, list):
         return parts
-    if parts is not None:
-        raise UnreadableInputError(f"message {position} has {kind_of(parts)} as its parts")
-    content = raw.get("content")
-    return [] if content is None else content if isinstance(content, list) else [content]
+    raise UnreadableInputError(f"message {position} has {kind_of(parts)} as its parts")
 
 
 _RESULT_TYPES: Final = frozenset({"tool_call_response", "tool_result", "tool_response"})

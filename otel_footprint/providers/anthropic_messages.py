@@ -52,7 +52,7 @@ def read(messages: Iterable[object], system: object = None) -> tuple[Native, ...
     if instruction is not None:
         natives.append(one(instruction, SYSTEM_POSITION))
     for at, raw in enumerate(messages):
-        natives += [one(message, at) for message in _messages(as_object(raw, at), at)]
+        natives += [one(message, at) for message in read_one(as_object(raw, at), at)]
     return tuple(natives)
 
 
@@ -66,7 +66,8 @@ def _system(system: object) -> Message | None:
     raise UnreadableInputError(f"the system instruction is {kind_of(system)}")
 
 
-def _messages(raw: Mapping[str, Json], position: int) -> list[Message]:
+def read_one(raw: Mapping[str, Json], position: int) -> list[Message]:
+    """Read one message that stands at ``position``: several where it holds several results."""
     role = role_of(raw, position)
     if role == "tool" or raw.get("tool_calls"):  # some frameworks mix the two forms in one list
         return [openai_chat.read_one(raw, position)]
@@ -153,8 +154,8 @@ def _block(block: Json) -> list[Part]:
         case "search_result":
             return _search_result(block)
         case "tool_reference":
-            name = text_or_none(block.get("tool_name"))
-            return [Text(name)] if name else []
+            found = text_or_none(block.get("tool_name"))
+            return [Text(found)] if found else []
         case _ if kind.endswith("_tool_result"):
             return _server_result(block, kind)
         case _:

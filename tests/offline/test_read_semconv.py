@@ -95,6 +95,30 @@ def test_outputs_and_instructions() -> None:
     assert semconv.read_instructions(None) == ()
 
 
+def test_providers_own_messages_in_the_same_place() -> None:
+    called, result, blocks = semconv.read(
+        [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": "42"},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "d", "content": "43"}]},
+        ]
+    )
+    assert called.message.tool_calls == (ToolCall("c", "f", {}),)
+    assert result.message.result == ToolResult("c", None, "42")
+    assert blocks.message.result == ToolResult("d", None, "43")
+    outputs = semconv.read_outputs(
+        [
+            {"message": {"role": "assistant", "content": "Done."}, "finish_reason": "stop"},
+            {"role": "assistant", "content": "Too."},
+        ]
+    )
+    assert [(output.message.text, output.finish_reason) for output in outputs] == [("Done.", "stop"), ("Too.", None)]
+
+
 def test_what_is_no_message_is_named() -> None:
     with pytest.raises(UnreadableInputError, match="message 0 has a number as its parts"):
         semconv.read([{"role": "user", "parts": 3}])
