@@ -3,6 +3,8 @@
 Rules
 -----
 - A name is split into words at underscores, hyphens, blanks and capitals; the last words say most.
+- Behind ``UNIT`` stands the unit that a field beside it states; of lower-case currency codes (as payment services write
+  them) amounts may be cents.
 - A unit is taken from the end of the name ("speed_kmh", "latencyMs", "temp_c"), not from its middle ("min_price" is no
   time, "in_stock" no length).
 """
@@ -16,10 +18,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from otel_footprint.core.evidence.typed.money_units import CODES
+from otel_footprint.core.evidence.typed.money_units import CODES, SYMBOLS
 from otel_footprint.core.evidence.typed.units import Reading, unit_readings
 from otel_footprint.core.evidence.typed.zones import ZONES
 
+UNIT: Final = "\x1f"
+"""In a name: what follows is the unit that another field states for this one."""
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[\u00b5\u00b0%]")
 
 _MONEY: Final = frozenset(
@@ -55,7 +59,8 @@ _UNIT_WORDS: Final[dict[str, str]] = {
     "mins": "min",
 }
 _NO_UNITS: Final = frozenset(
-    "a m k x t d h l in min mi at on pt us gr bar stone second minute cup foot yard pound mo deg hr kt kn meg gig cal mp pp db lm".split()
+    "day hour week month year mile inch liter litre gram meter metre byte bit ounce gallon degree ton volt watt amp knot pixel acre"
+    " feet stones cups quart pint tablespoon teaspoon a m k x t d h l in min mi at on pt us gr bar stone second minute cup foot yard pound mo deg hr kt kn meg gig cal mp pp db lm".split()
 )
 """Units by spelling that in a field name are more often something else."""
 
@@ -139,18 +144,27 @@ def field_of(key: str) -> Field:
     """What the name ``key`` says. Names beyond 80 characters say nothing."""
     if len(key) > 80:
         return NO_FIELD
+    key, _, stated = key.partition(UNIT)
     words = _WORDS.findall(key)
+    while len(words) > 1 and words[-1].isdigit():  # the number of a row or an item
+        words.pop()
     if not words:
         return NO_FIELD
     lower = [word.lower() for word in words]
     last = lower[-1]
     named = frozenset(lower)
-    units = _units(words, lower)
+    units = _stated_unit(stated) or _units(words, lower)
     currency = next((word.upper() for word in words if word.upper() in CODES and len(word) == 3), None)
+    small = {"unit", "amount"} <= named
+    if stated.upper() in CODES:
+        currency = stated.upper()
+        small = small or stated.islower()
+    elif stated in SYMBOLS:
+        currency = SYMBOLS[stated]
     return Field(
         money=(not named.isdisjoint(_MONEY) or currency is not None) and last not in _NOT_MONEY and not units,
         currency=currency,
-        cents=last in ("cents", "cent", "pence") or "cents" in named,
+        cents=small or last in ("cents", "cent", "pence") or "cents" in named,
         ratio=not named.isdisjoint(_RATIO),
         percent=not named.isdisjoint(_PERCENT) or "%" in key,
         moment=not named.isdisjoint(_TIME) or key.endswith(("time", "date", "At", "Ts")),
@@ -162,6 +176,18 @@ def field_of(key: str) -> Field:
     )
 
 
+def says_something(key: str) -> bool:
+    """Whether the name by itself says what its value is."""
+    return field_of(key) != NO_FIELD
+
+
+def _stated_unit(stated: str) -> tuple[Reading, ...]:
+    if not stated:
+        return ()
+    written = stated.strip().strip("()[]")
+    return unit_readings(_UNIT_WORDS.get(written.lower(), written)) or unit_readings(written.lower()) or ()
+
+
 def _units(words: list[str], lower: list[str]) -> tuple[Reading, ...]:
     if len(words) > 2 and lower[-2] in ("per", "p") and lower[-1] in ("second", "sec", "s", "hour", "h"):
         per = "/s" if lower[-1].startswith("s") else "/h"
@@ -169,6 +195,7 @@ def _units(words: list[str], lower: list[str]) -> tuple[Reading, ...]:
             readings = unit_readings(joined)
             if readings is not None:
                 return readings
+    if len(words) > 2 and lower[-2] == "per":
         return ()
     last = lower[-1]
     written = _UNIT_WORDS.get(last)

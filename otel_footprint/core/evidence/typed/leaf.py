@@ -96,6 +96,8 @@ def _number(field: Field, text: str, number: Decimal, decimals: int) -> Typed:
         readings = field.units
         unit = readings[0].base
         kind = "percent" if unit == "%" else "duration" if unit in TIME_BASES else "quantity"
+        if unit == "%" and abs(number) <= 1:
+            readings += _RATIO
     elif field.percent:
         kind, unit, readings = "percent", "%", _PERCENT
         if abs(number) <= 1:
@@ -133,7 +135,7 @@ def _number(field: Field, text: str, number: Decimal, decimals: int) -> Typed:
         decimals=decimals - factor.adjusted(),
         unit=unit,
         wants=wants_of(number, decimals, readings, money=kind == "money"),
-        offers=offers if field.units else offers + bare,
+        offers=offers if field.units or field.currency else offers + bare,
         weak=True,
     )
 
