@@ -7,6 +7,7 @@ Rules
 - Agent, workflow and tool spans are no calls; a call inside another call's span is the same call seen twice.
 - Calls are observed in start order by the very state machine that runs in the process, so conversations, threads, what
   left the window and the verdicts come out the same way. The recorded conversation id is taken where there is one.
+- Where the provider held the window, our own attributes tell (others have ``gen_ai.request.previous_response.id``).
 - ``message_index`` counts in the list *input messages, then output messages* of the answer's own call. A carrier that
   is no longer in that list has none.
 """
@@ -68,6 +69,7 @@ def judge_trace(trace: TraceFile, evidence: Evidence) -> tuple[list[Judged], lis
     store = Conversations(evidence=evidence, limits=_NO_LIMITS, new_id=lambda: f"inferred-{next(ids)}")
     found: dict[str, _Found] = {}
     problems: list[Problem] = []
+    held = _Held()
     for raw in sorted(calls, key=lambda raw: (raw.span.start_ns, raw.span.span_id)):
         try:
             natives, call = _call(raw)
@@ -75,6 +77,7 @@ def judge_trace(trace: TraceFile, evidence: Evidence) -> tuple[list[Judged], lis
             reason = error.reason if isinstance(error, UnreadableInputError) else "nested too deeply"
             problems.append(Problem(None, f"span {raw.span.span_id}: {reason}"))
             continue
+        call = held.tell(raw.span, call)
         decisions = store.observe(call)
         conversation = found.setdefault(decisions.conversation, _Found(call.conversation_id))
         for judgement in decisions.judgements:
@@ -84,6 +87,25 @@ def judge_trace(trace: TraceFile, evidence: Evidence) -> tuple[list[Judged], lis
 
 
 _NO_LIMITS: Final = Limits(conversations=1_000_000, bytes=2**62, idle_s=1e18)
+
+
+class _Held:
+    """Windows that the provider held, where our own attributes say so: the span has only what was sent."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[Json, Json], str] = {}
+
+    def tell(self, span: Span, call: Call) -> Call:
+        """The call with the response it continues: the last of its thread, or one that was never seen."""
+        key = (span.attributes.get(names.CONVERSATION_ID), span.attributes.get(names.THREAD))
+        matched = span.attributes.get(names.CONVERSATION_MATCH) == "response_id"
+        reasons = span.attributes.get(names.EVIDENCE_REASONS)
+        unseen = isinstance(reasons, list) and "unseen_history" in reasons
+        if call.previous_response_id is None and (matched or (unseen and key not in self._last)):
+            call = replace(call, previous_response_id=self._last.get(key, f"unseen {span.span_id}"))
+        if call.response_id is not None:
+            self._last[key] = call.response_id
+        return call
 
 
 class _Found:

@@ -238,6 +238,44 @@ def test_messages_that_were_cut_are_named_and_the_rest_is_judged() -> None:
     assert [problem.reason for problem in problems] == [f"span {1:016x}: gen_ai.input.messages is cut or not JSON"]
 
 
+def held(number: int, match: str, inputs: list[Any], output: Any, **more: Any) -> dict[str, Any]:
+    given = {
+        "gen_ai.input.messages": inputs,
+        "gen_ai.output.messages": [output],
+        "gen_ai.response.id": f"resp_{number}",
+        names.CONVERSATION_ID: "conv-1",
+        names.CONVERSATION_MATCH: match,
+        names.THREAD: 1,
+        **more,
+    }
+    return span(number, given)
+
+
+def test_a_window_that_the_provider_held_is_put_together() -> None:
+    (found,) = judged(held(1, "new", [ASKED], CALLED), held(2, "response_id", [READ], ANSWER))
+    (answer,) = found.document["answers"]
+    assert [item["status"] for item in answer["values"]] == ["read", "unsupported"]
+    assert answer["message_index"] == 1
+    by_others = [
+        span(1, {"gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [CALLED], "gen_ai.response.id": "r1"}),
+        span(
+            2,
+            {
+                "gen_ai.input.messages": [READ],
+                "gen_ai.output.messages": [ANSWER],
+                "gen_ai.request.previous_response.id": "r1",
+            },
+        ),
+    ]
+    assert [item["status"] for item in the_answer(judged(*by_others))["values"]] == ["read", "unsupported"]
+
+
+def test_a_window_of_another_process_accuses_nobody() -> None:
+    unseen = held(1, "new", [READ], ANSWER, **{names.EVIDENCE_REASONS: ["unseen_history"]})
+    answer = the_answer(judged(unseen))
+    assert (answer["verdict"], answer["reasons"]) == ("inconclusive", ["unseen_history"])
+
+
 # Reading OTLP JSON.
 
 
