@@ -16,7 +16,7 @@ from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.bulk import Bulk
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.misplaced_tables import Tables, tables_of
-from otel_footprint.core.evidence.reader import Reading, leaves, read
+from otel_footprint.core.evidence.reader import Reading, read
 from otel_footprint.core.evidence.rows import Row, rows_of
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 
@@ -94,7 +94,7 @@ class Carried:
         if not self.result:
             return _index_of_words(self.text)
         reading = self.reading
-        found = chain.from_iterable(leaves(value) for value in reading.values)
+        found = chain.from_iterable(typed.named_leaves(value) for value in reading.values)
         return typed.LeafIndex(found, reading.tail)
 
 
