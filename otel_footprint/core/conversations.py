@@ -25,7 +25,8 @@ from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.messages import Message
 from otel_footprint.core.session import Session
 from otel_footprint.core.thread import Thread, without_system
-from otel_footprint.core.threads import Found, Instructions, Question, Rule, ThreadIndex
+from otel_footprint.core.thread_index import ThreadIndex, place_of
+from otel_footprint.core.threads import Found, Instructions, Question, Rule, find
 
 _RESPONSES_LIMIT: Final = 64
 """How many responses of one thread may still be named as the previous one."""
@@ -111,8 +112,9 @@ class Conversations:
         )
         self._order += 1
         thread.order = self._order
-        session.index.put(thread)
-        self._index.put(thread)
+        place = place_of(thread)
+        session.index.put(thread, place)
+        self._index.put(thread, place)
         if call.outputs:
             self._note_held(call, thread)
         thread.size = thread.size_bytes()
@@ -161,10 +163,10 @@ class Conversations:
                 return None, None, match
             if read.thread is not None and read.thread.session is session:
                 return session, _tied(read.thread, question), match
-            return session, session.index.find(question), match
+            return session, find(session.index, question), match
         if read.thread is not None:
             return read.thread.session, _tied(read.thread, question), "response_id"
-        found = self._index.find(question)
+        found = find(self._index, question)
         if found is None:
             return None, None, "new"
         return found.thread.session, found, "messages"

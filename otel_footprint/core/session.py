@@ -24,7 +24,8 @@ from otel_footprint.core.evidence.verdicts import Judgement, Reason
 from otel_footprint.core.feeding import feed, unreadable
 from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult, content_text
 from otel_footprint.core.thread import OUTPUTS_LIMIT, Slot, Thread
-from otel_footprint.core.threads import Found, Question, Rule, ThreadIndex
+from otel_footprint.core.thread_index import ThreadIndex
+from otel_footprint.core.threads import Found, Question, Rule
 from otel_footprint.core.window.apply import Counts, apply, count, inherit, output_slot, results_in, shared_with
 from otel_footprint.core.window.change import change_of, plan_again, plan_next, plan_start
 

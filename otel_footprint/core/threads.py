@@ -32,17 +32,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-from typing import Final, TypeAlias, TypeVar
+from typing import Final
 
-from otel_footprint.core.messages import Message, ToolCall, canonical_json
+from otel_footprint.core.messages import Message
 from otel_footprint.core.thread import Thread, opening_of
+from otel_footprint.core.thread_index import ThreadIndex, window_of
 from otel_footprint.core.window.observe import alike, but_for_digits, same_calls
 
-_Asked: TypeAlias = tuple[str | None, str, int]
-_K = TypeVar("_K")
-
 _STRONG_OUTPUT: Final = 32
-_CROWD: Final = 64
+_CROWD: Final = 1024
+_BUDGET: Final = 100_000
+"""Messages that are looked at in threads that share an output, beside four times those of the call."""
 _ENVELOPES: Final = 256
 
 
@@ -130,255 +130,170 @@ class Instructions:
         return text
 
 
-class ThreadIndex:
-    """Threads by what a call may hold of them. ``by_trace``: openings are looked up within a trace only."""
+def find(index: ThreadIndex, question: Question) -> Found | None:
+    """The thread of a call by the rules above; None for a new one."""
+    thread = _continued(index, question)
+    if thread is not None:
+        return Found(Rule.CONTINUES, thread)
+    thread = _held(index, question)
+    if thread is not None:
+        return Found(Rule.HOLDS, thread)
+    thread = _again(index, question)
+    if thread is not None:
+        return Found(Rule.AGAIN, thread)
+    thread = _continued_in_other_words(index, question) or _held_in_other_words(index, question)
+    if thread is not None:
+        return Found(Rule.HOLDS, thread)
+    thread = _forked(index, question)
+    if thread is not None:
+        return Found(Rule.FORK, thread)
+    return _lone(index, question)
 
-    def __init__(self, *, by_trace: bool) -> None:
-        self._by_trace = by_trace
-        self._outputs: dict[bytes, dict[bytes, dict[Thread, None]]] = {}
-        self._lasts: dict[bytes, dict[Thread, None]] = {}
-        self._asked: dict[_Asked, dict[Thread, None]] = {}
-        self._openings: dict[tuple[int | None, bytes], dict[Thread, None]] = {}
-        self._traces: dict[int, int] = {}
-        self._places: dict[Thread, _Place] = {}
 
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[Thread]:
-        return iter(self._places)
-
-    def __contains__(self, thread: object) -> bool:
-        return thread in self._places
-
-    def newest(self, count: int) -> list[Thread]:
-        """The threads asked last, the newest first."""
-        return list(islice(reversed(self._places), count))
-
-    def put(self, thread: Thread) -> None:
-        """Take a thread in, or note that its last call is another now."""
-        self.drop(thread)
-        history = thread.plain if thread.attempted is None else thread.attempted
-        last = thread.plain[-1].key if thread.plain else b""
-        place = _Place(
-            outputs=tuple({(slot.message.key, last) for slot in thread.outputs}),
-            last=last if thread.outputs else None,
-            asked=tuple({_asked(call) for slot in thread.outputs for call in slot.message.tool_calls if call.id}),
-            opening=(thread.trace if self._by_trace else None, opening_of(history)),
-            trace=thread.trace,
-        )
-        self._places[thread] = place
-        for output, before in place.outputs:
-            self._outputs.setdefault(output, {}).setdefault(before, {})[thread] = None
-        if place.last is not None:
-            self._lasts.setdefault(place.last, {})[thread] = None
-        for asked in place.asked:
-            self._asked.setdefault(asked, {})[thread] = None
-        if not self._by_trace or thread.trace is not None:
-            self._openings.setdefault(place.opening, {})[thread] = None
-        if thread.trace is not None:
-            self._traces[thread.trace] = self._traces.get(thread.trace, 0) + 1
-
-    def drop(self, thread: Thread) -> None:
-        """Forget a thread; nothing happens when it is not here."""
-        place = self._places.pop(thread, None)
-        if place is None:
-            return
-        for output, before in place.outputs:
-            befores = self._outputs[output]
-            _remove(befores, before, thread)
-            if not befores:
-                del self._outputs[output]
-        if place.last is not None:
-            _remove(self._lasts, place.last, thread)
-        for asked in place.asked:
-            _remove(self._asked, asked, thread)
-        if place.opening in self._openings:
-            _remove(self._openings, place.opening, thread)
-        if place.trace is not None:
-            self._traces[place.trace] -= 1
-            if not self._traces[place.trace]:
-                del self._traces[place.trace]
-
-    def find(self, question: Question) -> Found | None:
-        """The thread of a call by the rules above; None for a new one."""
-        thread = self._continued(question)
-        if thread is not None:
-            return Found(Rule.CONTINUES, thread)
-        thread = self._held(question)
-        if thread is not None:
-            return Found(Rule.HOLDS, thread)
-        thread = self._again(question)
-        if thread is not None:
-            return Found(Rule.AGAIN, thread)
-        thread = self._continued_in_other_words(question) or self._held_in_other_words(question)
-        if thread is not None:
-            return Found(Rule.HOLDS, thread)
-        thread = self._forked(question)
-        if thread is not None:
-            return Found(Rule.FORK, thread)
-        return self._lone(question)
-
-    def _continued(self, question: Question) -> Thread | None:
-        messages = question.messages
-        rivals = question.trace is not None and question.trace in self._traces
-        best: Thread | None = None
-        for place in range(len(messages) - 1, -1, -1):
-            befores = self._outputs.get(messages[place].key)
-            if befores is None:
+def _continued(index: ThreadIndex, question: Question) -> Thread | None:
+    messages = question.messages
+    rivals = question.trace is not None and question.trace in index.traces
+    best: Thread | None = None
+    for place in range(len(messages) - 1, -1, -1):
+        output = messages[place].key
+        if output not in index.outputs:
+            continue
+        threads = index.wholes.get((output, *window_of(messages, place)))
+        for thread in islice(reversed(threads), _CROWD) if threads else ():
+            if not question.admits(thread) or thread.plain != messages[:place]:
                 continue
-            threads = befores.get(messages[place - 1].key if place else b"")
-            for thread in islice(reversed(threads), _CROWD) if threads else ():
-                if len(thread.plain) != place or not question.admits(thread) or thread.plain != messages[:place]:
-                    continue
-                if best is None or question.same_trace(thread):
-                    best = thread
-                if not rivals or question.same_trace(best):
-                    return best
-        return best
+            if best is None or question.same_trace(thread):
+                best = thread
+            if not rivals or question.same_trace(best):
+                return best
+    return best
 
-    def _held(self, question: Question) -> Thread | None:
-        keys = {message.key for message in question.messages}
-        budget = _CROWD * 100 + 4 * len(keys)
-        best: Thread | None = None
-        best_rank: tuple[bool, int, int, int] | None = None
-        for output in self._outputs.keys() & keys:
-            befores = self._outputs[output]
-            for thread in self._sharing(befores, keys):
-                if thread is best or (best_rank is not None and question.same_trace(thread) < best_rank[0]):
-                    continue
-                if not question.admits(thread) and not question.admits_grown(thread):
-                    continue
-                if not question.near(thread) and not _strong(thread, output):
-                    continue
-                budget -= len(thread.plain)
-                shared = _shared(thread, output, question, keys)
-                if shared:
-                    same_trace, length, order = question.rank(thread)
-                    rank = (same_trace, shared, length, order)
-                    if best_rank is None or rank > best_rank:
-                        best, best_rank = thread, rank
-                if budget < 0:
-                    return best
-        return best
 
-    def _sharing(self, befores: dict[bytes, dict[Thread, None]], keys: set[bytes]) -> Iterator[Thread]:
-        """Threads with an output, those whose message before it is in the call first."""
-        near = befores.keys() & keys
-        for before in near:
-            yield from islice(reversed(befores[before]), _CROWD)
-        crowd = 0
-        for before in reversed(befores):
-            if before in near:
+def _held(index: ThreadIndex, question: Question) -> Thread | None:
+    keys = {message.key for message in question.messages}
+    budget = _BUDGET + 4 * len(keys)
+    best: Thread | None = None
+    best_rank: tuple[bool, int, int, int] | None = None
+    for output in index.outputs.keys() & keys:
+        befores = index.outputs[output]
+        for thread in _sharing(befores, keys):
+            if thread is best or (best_rank is not None and question.same_trace(thread) < best_rank[0]):
                 continue
-            for thread in islice(reversed(befores[before]), _CROWD - crowd):
-                crowd += 1
-                yield thread
-            if crowd >= _CROWD:
-                return
-
-    def _continued_in_other_words(self, question: Question) -> Thread | None:
-        messages = question.messages
-        best: Thread | None = None
-        for place in range(len(messages) - 1, -1, -1):
-            message = messages[place]
-            if message.role != "assistant":
+            if not question.admits(thread) and not question.admits_grown(thread):
                 continue
-            strong = bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
-            threads = self._lasts.get(messages[place - 1].key if place else b"")
-            for thread in islice(reversed(threads), _CROWD) if threads else ():
-                if (
-                    len(thread.plain) == place
-                    and question.admits(thread)
-                    and thread.plain == messages[:place]
-                    and (strong or question.near(thread))
-                    and any(alike(slot.message, message) for slot in thread.outputs)
-                    and (best is None or question.rank(thread) > question.rank(best))
-                ):
-                    best = thread
-        return best
-
-    def _held_in_other_words(self, question: Question) -> Thread | None:
-        keys = {message.key for message in question.messages}
-        budget = _CROWD * 100 + 4 * len(keys)
-        best: Thread | None = None
-        best_rank: tuple[bool, int, int, int] | None = None
-        for message in reversed(question.messages):
-            calls = message.tool_calls
-            threads = self._asked.get(_asked(calls[0])) if calls and message.role == "assistant" else None
-            for thread in islice(reversed(threads), _CROWD) if threads else ():
-                budget -= len(thread.plain)
-                shared = sum(1 for held in thread.plain if held.key in keys)
-                if not shared or not question.admits(thread):
-                    continue
+            if not question.near(thread) and not _strong(thread, output):
+                continue
+            budget -= len(thread.plain)
+            shared = _shared(thread, output, question, keys)
+            if shared:
                 same_trace, length, order = question.rank(thread)
                 rank = (same_trace, shared, length, order)
-                if (best_rank is None or rank > best_rank) and any(
-                    same_calls(slot.message, message) for slot in thread.outputs
-                ):
+                if best_rank is None or rank > best_rank:
                     best, best_rank = thread, rank
             if budget < 0:
-                break
-        return best
-
-    def _near(self, question: Question) -> list[Thread]:
-        """Candidates with the same first message, tied to the call by the id or the trace."""
-        if not question.named and question.trace is None:
-            return []
-        threads = self._openings.get((question.trace if self._by_trace else None, opening_of(question.messages)))
-        return [thread for thread in islice(reversed(threads), _CROWD) if question.admits(thread)] if threads else []
-
-    def _again(self, question: Question) -> Thread | None:
-        near = self._near(question)
-        again = [
-            thread
-            for thread in near
-            if question.messages == (thread.plain if thread.attempted is None else thread.attempted)
-        ]
-        if not again and question.messages:
-            again = [thread for thread in near if thread.attempted is not None]
-        return max(again, key=question.rank, default=None)
-
-    def _forked(self, question: Question) -> Thread | None:
-        return max(self._near(question), key=question.rank, default=None) if question.messages else None
-
-    def _lone(self, question: Question) -> Found | None:
-        if not question.named or len(self._places) != 1:
-            return None
-        thread = next(iter(self._places))
-        if not question.admits(thread):
-            return None
-        running = (
-            question.started_at is not None
-            and thread.completed_at is not None
-            and question.started_at < thread.completed_at
-        )
-        keys = {message.key for message in question.messages}
-        if running or any(message.key in keys for message in thread.plain):
-            return None
-        return Found(Rule.LONE, thread)
+                return best
+    return best
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Under which keys a thread is in an index."""
+def _sharing(befores: dict[bytes, dict[Thread, None]], keys: set[bytes]) -> Iterator[Thread]:
+    """Threads with an output, those whose message before it is in the call first."""
+    near = befores.keys() & keys
+    for before in near:
+        yield from islice(reversed(befores[before]), _CROWD)
+    crowd = 0
+    for before in reversed(befores):
+        if before in near:
+            continue
+        for thread in islice(reversed(befores[before]), _CROWD - crowd):
+            crowd += 1
+            yield thread
+        if crowd >= _CROWD:
+            return
 
-    outputs: tuple[tuple[bytes, bytes], ...]
-    last: bytes | None
-    asked: tuple[_Asked, ...]
-    opening: tuple[int | None, bytes]
-    trace: int | None
+
+def _continued_in_other_words(index: ThreadIndex, question: Question) -> Thread | None:
+    messages = question.messages
+    best: Thread | None = None
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if message.role != "assistant":
+            continue
+        strong = bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
+        threads = index.lasts.get(messages[place - 1].key if place else b"")
+        for thread in islice(reversed(threads), _CROWD) if threads else ():
+            if (
+                len(thread.plain) == place
+                and question.admits(thread)
+                and thread.plain == messages[:place]
+                and (strong or question.near(thread))
+                and any(alike(slot.message, message) for slot in thread.outputs)
+                and (best is None or question.rank(thread) > question.rank(best))
+            ):
+                best = thread
+    return best
 
 
-def _asked(call: ToolCall) -> _Asked:
-    """What a call is looked up by; equal lookups are compared in full afterwards."""
-    return call.id, call.name, hash(canonical_json(call.arguments))
+def _held_in_other_words(index: ThreadIndex, question: Question) -> Thread | None:
+    keys = {message.key for message in question.messages}
+    budget = _BUDGET + 4 * len(keys)
+    best: Thread | None = None
+    best_rank: tuple[bool, int, int, int] | None = None
+    for message in reversed(question.messages):
+        calls = message.tool_calls
+        threads = index.asked.get((calls[0].id, calls[0].name)) if calls and message.role == "assistant" else None
+        for thread in islice(reversed(threads), _CROWD) if threads else ():
+            budget -= len(thread.plain)
+            shared = sum(1 for held in thread.plain if held.key in keys)
+            if not shared or not question.admits(thread):
+                continue
+            same_trace, length, order = question.rank(thread)
+            rank = (same_trace, shared, length, order)
+            if (best_rank is None or rank > best_rank) and any(
+                same_calls(slot.message, message) for slot in thread.outputs
+            ):
+                best, best_rank = thread, rank
+        if budget < 0:
+            break
+    return best
 
 
-def _remove(threads: dict[_K, dict[Thread, None]], key: _K, thread: Thread) -> None:
-    threads[key].pop(thread, None)
-    if not threads[key]:
-        del threads[key]
+def _near(index: ThreadIndex, question: Question) -> list[Thread]:
+    """Candidates with the same first message, tied to the call by the id or the trace."""
+    near = islice(index.near(question.trace, opening_of(question.messages)), _CROWD)
+    return [thread for thread in near if question.admits(thread)]
+
+
+def _again(index: ThreadIndex, question: Question) -> Thread | None:
+    near = _near(index, question)
+    again = [
+        thread
+        for thread in near
+        if question.messages == (thread.plain if thread.attempted is None else thread.attempted)
+    ]
+    if not again and question.messages:
+        again = [thread for thread in near if thread.attempted is not None]
+    return max(again, key=question.rank, default=None)
+
+
+def _forked(index: ThreadIndex, question: Question) -> Thread | None:
+    return max(_near(index, question), key=question.rank, default=None) if question.messages else None
+
+
+def _lone(index: ThreadIndex, question: Question) -> Found | None:
+    if not question.named or len(index) != 1:
+        return None
+    thread = next(iter(index))
+    if not question.admits(thread):
+        return None
+    running = (
+        question.started_at is not None
+        and thread.completed_at is not None
+        and question.started_at < thread.completed_at
+    )
+    keys = {message.key for message in question.messages}
+    if running or any(message.key in keys for message in thread.plain):
+        return None
+    return Found(Rule.LONE, thread)
 
 
 def _strong(thread: Thread, output: bytes) -> bool:

@@ -50,7 +50,7 @@ def alike(output: Message, message: Message) -> bool:
 
     Calls: no others than those of the output, whatever their ids. Text: the one within the other, or equal but for digits.
     """
-    if message.role != "assistant":
+    if message.role != "assistant" or output.role != "assistant":
         return False
     if output.tool_calls or message.tool_calls:
         known = {(call.name, canonical_json(call.arguments)) for call in output.tool_calls}

@@ -81,7 +81,7 @@ def test_an_emptied_store_holds_no_index() -> None:
     assert len(inner) == 1
     assert len(inner._index) == 1
     assert (len(inner._responses), len(inner._server_threads)) == (0, 0)
-    assert (len(inner._index._outputs), len(inner._index._openings), len(inner._index._traces)) == (1, 1, 1)
+    assert (len(inner._index.outputs), len(inner._index._openings), len(inner._index.traces)) == (1, 1, 1)
 
 
 def test_what_is_kept_of_messages_that_left_is_bounded() -> None:
@@ -106,9 +106,15 @@ def test_a_window_of_one_message_many_times_over_is_no_trouble() -> None:
     assert change.messages_before - len(change.evictions) + 1 == change.messages_after
 
 
-def test_many_conversations_that_hold_the_same_messages_are_no_trouble() -> None:
-    store = Store()
-    for n in range(300):
-        store.call([user("hi"), ANSWER, user(f"I am {n}")], ANSWER)
-    decided = store.call([user("hi"), ANSWER, user("I am 5"), ANSWER, user("on")], says("Fine."))
-    assert decided.conversation == "made-6"
+def test_many_conversations_that_hold_the_same_messages_are_told_apart() -> None:
+    store = Store(limits=Limits(conversations=2000))
+    closing = says("Your request was submitted; is there anything else that I can do for you?")
+    histories = [[user("hi"), ANSWER, user(f"I am {n}"), says(f"Hello {n}."), user("submit it")] for n in range(1500)]
+    opened = [store.call(history, closing).conversation for history in histories]
+    assert len(set(opened)) == 1500
+    for n in (0, 700, 1499):
+        on = store.call([*histories[n], closing, user("no")], says("Good bye."))
+        assert (on.conversation, on.window.decision) == (opened[n], "append")
+    for n in (800, 1200):
+        on = store.call([*histories[n][2:], closing, user("no")], says("Good bye."))
+        assert (on.conversation, on.window.decision) == (opened[n], "evict")
