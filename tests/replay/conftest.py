@@ -1,4 +1,4 @@
-"""One test per recording and per way to play it, named after both."""
+"""One test per recording and per way to play it, named after both; ``replay_sync`` where the way makes no difference."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from replay_recordings import NOT_REPLAYED, recordings
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "replay" not in metafunc.fixturenames:
+    fixture = next((name for name in ("replay", "replay_sync") if name in metafunc.fixturenames), None)
+    if fixture is None:
         return
     if not FOLDER.is_dir():
         reason = f"recorded traffic is not here: {FOLDER} (set OTEL_FOOTPRINT_SHARED_DATA)"
-        metafunc.parametrize("replay", [pytest.param(None, marks=pytest.mark.skip(reason=reason))], ids=["none"])
+        metafunc.parametrize(fixture, [pytest.param(None, marks=pytest.mark.skip(reason=reason))], ids=["none"])
         return
     params = []
     for name, recording in recordings(FOLDER).items():
@@ -20,9 +21,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             marks = pytest.mark.skip(reason=NOT_REPLAYED[recording.provider])
             params.append(pytest.param((name, "sync"), id=name, marks=marks))
             continue
-        for mode in ("sync",) if recording.provider == "bedrock" else ("sync", "async"):  # boto3 has no async
+        one = fixture == "replay_sync" or recording.provider == "bedrock"  # boto3 has no async
+        for mode in ("sync",) if one else ("sync", "async"):
             params.append(pytest.param((name, mode), id=f"{name}-{mode}"))
-    metafunc.parametrize("replay", params)
+    metafunc.parametrize(fixture, params)
 
 
 @pytest.fixture(autouse=True)

@@ -68,8 +68,8 @@ def test_official_alone(replay, official):
     assert hook.calls == len(recording.calls)
 
 
-def test_a_replay_asks_what_was_recorded(replay):
-    name, mode = replay
+def test_a_replay_asks_what_was_recorded(replay_sync):
+    name, mode = replay_sync
     recording = recordings(FOLDER)[name]
     run = without_us(name, mode)
     assert len(run.responses) == len(recording.calls)

@@ -73,9 +73,9 @@ def test_nothing_changes_and_each_answer_is_judged_once(replay, on):
         assert_conversations_matched(recording, spans)
 
 
-def test_the_calls_of_a_run_are_one_conversation(replay, on):
+def test_the_calls_of_a_run_are_one_conversation(replay_sync, on):
     """As an agent runs: under a span of its own. A framework may hand back another message than the model wrote."""
-    name, mode = replay
+    name, mode = replay_sync
     recording = recordings(FOLDER)[name]
     sink = on()
     with sink.tracer_provider.get_tracer("agent").start_as_current_span("run"):
