@@ -1,4 +1,4 @@
-"""What OpenTelemetry loads by name: the completion hook, the instrumentor, and what runs before any instrumentor.
+"""What OpenTelemetry loads by name: the completion hook, the instrumentor, and what runs before and after all of them.
 
 A setting of ours that cannot be used is said in one line and leaves us off: raised here, it would take every other
 instrumentation of the process down with it.
@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from otel_footprint import runtime
+from otel_footprint import boundary, runtime
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.genai import preinstrument
+from otel_footprint.genai.instrumentation import settle
 from otel_footprint.genai.instrumentor import BaseFootprintInstrumentor
 
 _logger = logging.getLogger("otel_footprint")
@@ -36,6 +37,12 @@ def completion_hook() -> Any:
 def pre_instrument() -> None:
     """Select our hook before the first instrumentor loads, since that one decides."""
     preinstrument.select_hook()
+
+
+def post_instrument() -> None:
+    """Once every instrumentor has loaded: leave to others the SDKs that they hold."""
+    with boundary.guard("post_instrument"):
+        settle()
 
 
 class FootprintInstrumentor(BaseFootprintInstrumentor):

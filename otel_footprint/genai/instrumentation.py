@@ -122,6 +122,42 @@ def turn_on(
         return states()
 
 
+def settle() -> None:
+    """Once ``opentelemetry-instrument`` has loaded every instrumentor: leave to others what they hold.
+
+    It loads the official instrumentations by itself, since we bring them along, and whatever else is installed. Where
+    both are on for one SDK, and the application did not name it, the official one is turned off again.
+    """
+    with _lock:
+        if _active is None or _active.named is not None:
+            return
+        for sdk in SDKS:
+            with guard(f"settle.{sdk.name}"):
+                _settle(sdk, _active)
+
+
+def _settle(sdk: Sdk, active: _Active) -> None:
+    other = holder(sdk)
+    if other is None or not _official_is_on(sdk):
+        return
+    module_name, _, class_name = sdk.instrumentor.partition(":")
+    instrumentor = getattr(sys.modules[module_name], class_name)()
+    if not any(map(upstream.is_there_because_of_us, handlers_of(sdk, instrumentor))):
+        return
+    uninstrument(sdk, instrumentor)
+    active.turned.pop(sdk.name, None)
+    active.states[sdk.name] = _held(sdk, other, replace(active.states[sdk.name], on=False, pending=False))
+
+
+def _held(sdk: Sdk, other: str, state: SdkState) -> SdkState:
+    _warn(
+        sdk,
+        f"{other} instruments it already, so its answers are not judged; "
+        f"to have both, name it in OTEL_FOOTPRINT_INSTRUMENT",
+    )
+    return replace(state, held_by=other, why=f"held by {other}")
+
+
 def turn_off() -> None:
     """Restore every SDK as it was before ``turn_on``. Does nothing when nothing is on."""
     global _active
@@ -207,12 +243,7 @@ def _instrument(sdk: Sdk, active: _Active, state: SdkState, *, just_imported: bo
     if active.named is None:
         other = holder(sdk) or being_turned_on(sdk)
         if other is not None:
-            _warn(
-                sdk,
-                f"{other} instruments it already, so its answers are not judged; "
-                f"to have both, name it in OTEL_FOOTPRINT_INSTRUMENT",
-            )
-            return replace(state, held_by=other, why=f"held by {other}")
+            return _held(sdk, other, state)
     note = _stop_anthropic_spans(active, clients=not just_imported) if sdk.name == "anthropic" else None
     module_name, _, class_name = sdk.instrumentor.partition(":")
     if _being_imported(sys.modules.get(module_name)):

@@ -157,10 +157,15 @@ def turning_on() -> Iterator[None]:
         _turning_on.reset(token)
 
 
+def is_there_because_of_us(handler: Any) -> bool:
+    """Whether we, or ``opentelemetry-instrument``, which finds what we bring along, turned its instrumentation on."""
+    return bool(getattr(handler, _YIELDS, False))
+
+
 def _start_inference(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
     outer = None
     with guard("upstream.inference"):
-        if getattr(self, _YIELDS, False):
+        if is_there_because_of_us(self):
             outer = model_call_span(kwargs.get("context"))
     if outer is None:
         return original(self, *args, **kwargs)

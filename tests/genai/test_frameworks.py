@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import textwrap
 from importlib import metadata
 
 import pytest
+from zero_code import put_first, run_agent
+
+from otel_footprint.testing.provider import ScriptedProvider, Text
 
 
 def need(*distributions: str) -> None:
@@ -60,6 +64,9 @@ RIVALS = {
 }
 
 
+SPAN_OF = {"openinference": "ChatCompletion", "openllmetry": "openai.chat"}
+
+
 @pytest.mark.parametrize("order", ["theirs, ours", "ours, theirs"])
 @pytest.mark.parametrize("rival", RIVALS)
 def test_openai_is_left_to_whoever_holds_it(rival, order):
@@ -84,6 +91,25 @@ done()
     )
     assert (seen["answers"], seen["held"]) == ([], {"openai": module})
     assert len(seen["scopes"]) == 1
+
+
+@pytest.mark.parametrize("first", ["theirs", "the official one", "ours"])
+@pytest.mark.parametrize("rival", RIVALS)
+def test_so_it_is_with_zero_code(tmp_path, rival, first):
+    distribution, module = RIVALS[rival]
+    need(distribution)
+    instrumentors = {
+        "theirs": f"{module}:OpenAIInstrumentor",
+        "the official one": "opentelemetry.instrumentation.genai.openai:OpenAIInstrumentor",
+        "ours": "otel_footprint.entrypoints:FootprintInstrumentor",
+    }
+    with ScriptedProvider(Text("hello W-1234"), repeat=True) as provider:
+        put_first(tmp_path, ("zz_first", instrumentors[first]))
+        spans, stderr = run_agent(tmp_path, provider)
+    names = [span["name"] for span in spans]
+    assert "chat m" not in names
+    assert SPAN_OF[rival] in names
+    assert len(re.findall("otel-footprint: openai: .* instruments it already", stderr)) == 1
 
 
 def test_bedrock_is_left_to_botocores(tmp_path):

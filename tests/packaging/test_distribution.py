@@ -72,6 +72,7 @@ def test_the_entry_points_are_there(wheel: zipfile.ZipFile) -> None:
         "opentelemetry_genai_completion_hook",
         "opentelemetry_instrumentor",
         "opentelemetry_pre_instrument",
+        "opentelemetry_post_instrument",
     ):
         assert f"[{group}]" in text
 
