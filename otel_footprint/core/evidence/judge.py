@@ -164,8 +164,8 @@ def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], grou
         )
 
     return [
-        Finding(small.candidate, "read", tuple(small.sources), misplaced=tuple(small.places))
-        for small in place(text, findings, ground.window, ground.said, carries)
+        Finding(candidate, "read", sources, misplaced=places)
+        for candidate, places, sources in place(text, findings, ground.window, ground.said, carries)
     ]
 
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from otel_footprint.core.evidence.carried import Carried
@@ -66,6 +66,14 @@ class SmallNumber:
     phrase: str
     place: Misplaced
     row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class SmallNumbers:
+    """The small numbers that are misplaced, and where those start that the named row carries, with that row."""
+
+    misplaced: tuple[SmallNumber, ...] = ()
+    agreeing: Mapping[int, Row] = field(default_factory=dict)
 
 
 class Placement:
@@ -149,10 +157,10 @@ class Placement:
 
     # --- small numbers
 
-    def small_numbers(self, taken: Sequence[tuple[int, int]]) -> list[SmallNumber]:
-        """The misplaced small numbers that are outside of ``taken`` spans."""
+    def small_numbers(self) -> SmallNumbers:
+        """The small numbers of the answer that are about a row."""
         if self._sentences is None:
-            return []
+            return SmallNumbers()
         counts = [count for count in counts_of(self._text)[:MAX_COUNTS] if not self._compound(count)]
         uses: list[tuple[Count, Sentence, Mention]] = []
         for count in counts:
@@ -169,12 +177,14 @@ class Placement:
             if one is not None:
                 judged.setdefault((sentence.start, one.named.start), []).append(one)
         found: list[SmallNumber] = []
+        agreeing: dict[int, Row] = {}
         for group in judged.values():
             wrong = [one for one in group if not one.agrees]
+            agreeing.update((one.count.start, one.named.rows[0]) for one in group if one.agrees)
             if len(group) > 1 and len(wrong) == len(group) and _one_other_row(group):
                 wrong = wrong[:1]
-            found.extend(small for one in wrong if (small := self._small(one, taken)) is not None)
-        return found
+            found.extend(small for one in wrong if (small := self._small(one)) is not None)
+        return SmallNumbers(tuple(found), agreeing)
 
     def _judge(self, count: Count, sentence: Sentence, fields: Fields, counts: Sequence[Count]) -> _Judged | None:
         rows = [row for mention in sentence.mentions for row in mention.rows]
@@ -193,10 +203,8 @@ class Placement:
         agrees = any(_carries(mention.rows, count, columns) for mention in (named, *others))
         return _Judged(count, named, columns, agrees)
 
-    def _small(self, one: _Judged, taken: Sequence[tuple[int, int]]) -> SmallNumber | None:
+    def _small(self, one: _Judged) -> SmallNumber | None:
         count, named = one.count, one.named
-        if any(start < count.end and count.start < end for start, end in taken):
-            return None
         tables = {row.table for row in named.rows}
         owners = [
             row

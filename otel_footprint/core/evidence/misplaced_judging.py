@@ -3,6 +3,8 @@
 Rules
 -----
 - Only values that stay ``read`` or ``respelled`` are asked about; their status does not change, and nothing is flagged.
+- A number with a unit that nothing carried is ``respelled`` where the named row carries it in a field its word means:
+  "36 minutes" beside a row whose ``MIN`` is 36.
 - A small number that a person or the application said with its word is theirs ("8 points").
 - A small number that is misplaced becomes a value of its own: it was read, only in another row.
 - The latest results are looked at first, up to ``MAX_CHARS`` characters of them together; a longer one is left out.
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.extract import Candidate
 from otel_footprint.core.evidence.misplaced import Asked, Placement
-from otel_footprint.core.evidence.misplaced_tables import MAX_TEXT
+from otel_footprint.core.evidence.misplaced_tables import MAX_TEXT, Row
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.verdicts import Misplaced, Status
 
@@ -27,14 +29,15 @@ if TYPE_CHECKING:
 MAX_CHARS: Final = 200_000
 """Characters of results whose tables are looked at for one answer."""
 _READ: Final[frozenset[Status]] = frozenset({"read", "respelled"})
+_UNFOUND: Final[frozenset[Status]] = frozenset({"unsupported", "derivable", "argument_only"})
 
 
 class Small(NamedTuple):
-    """A misplaced small number as a value: where it stands, and the results that carry it."""
+    """One spelling of misplaced small numbers: as a value, where it stands, and the rows that carry it."""
 
     candidate: Candidate
     places: list[Misplaced]
-    sources: list[Source]
+    rows: list[Row]
 
 
 def place(
@@ -43,34 +46,50 @@ def place(
     window: Sequence[Source],
     said: Sequence[Carried],
     carries: Callable[[int, Carried], bool],
-) -> tuple[Small, ...]:
-    """Give the findings their ``misplaced`` places; returns the small numbers that are values only because of theirs.
+) -> list[tuple[Candidate, tuple[Misplaced, ...], tuple[Source, ...]]]:
+    """Give the findings their ``misplaced`` places; returns the small numbers that are values only because of theirs, with
+    their places and the results that carry them.
 
     ``carries`` says whether a text carries the value of the finding with that index.
     """
     sources = _with_tables(window)
     if not sources:
-        return ()
+        return []
     placement = Placement(text, [source.carried.tables for source in sources])
     if not placement:
-        return ()
+        return []
     for index, finding in enumerate(findings):
         if finding.status in _READ:
             finding.misplaced = placement.of_value(Asked(tuple(finding.candidate.spans), partial(carries, index)))
-    taken = [span for finding in findings for span in finding.candidate.spans]
+    numbers = placement.small_numbers()
+    for finding in findings:
+        starts = [start for start, _ in finding.candidate.spans]
+        if finding.status in _UNFOUND and starts and all(start in numbers.agreeing for start in starts):
+            finding.status, finding.derivation = "respelled", None
+            finding.sources = _carrying(sources, [numbers.agreeing[start] for start in starts])
     found: dict[str, Small] = {}
-    for small in placement.small_numbers(taken):
+    for small in numbers.misplaced:
+        span = small.place.span
         if any(small.phrase in words.haystack.folded for words in said):
             continue
+        value = next((finding for finding in findings if _meets(finding.candidate.spans, span)), None)
+        if value is not None:
+            if value.status in _READ and not _meets([place.span for place in value.misplaced], span):
+                value.misplaced = (*value.misplaced, small.place)
+            continue
         one = found.setdefault(small.text, Small(Candidate(small.text, "number", small.text.lower()), [], []))
-        one.candidate.spans.append(small.place.span)
+        one.candidate.spans.append(span)
         one.places.append(small.place)
-        for source in sources:
-            if all(source is not other for other in one.sources) and any(
-                row is small.row for row in source.carried.tables.rows
-            ):
-                one.sources.append(source)
-    return tuple(found.values())
+        one.rows.append(small.row)
+    return [(one.candidate, tuple(one.places), _carrying(sources, one.rows)) for one in found.values()]
+
+
+def _meets(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+def _carrying(sources: Sequence[Source], rows: Sequence[Row]) -> tuple[Source, ...]:
+    return tuple(source for source in sources if any(row in source.carried.tables.rows for row in rows))
 
 
 def _with_tables(window: Sequence[Source]) -> list[Source]:
