@@ -34,6 +34,7 @@ _NAMED_KEY: Final = re.compile(r"\d{4,}$|card|certificate|account|wallet", re.IG
 _PARTS: Final = re.compile(r"[_\-/:.@]+")
 _HEDGED_RANGE: Final = re.compile(r"\s?(?:-|–|to|and)\s?")
 _COUNTED_WORD: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:-[a-z]+)+")
+_OUT_OF: Final = re.compile(r"\d{1,3}-(?:of|for|in|to|out-of)-\d{1,3}")
 _FIELD_NAME: Final = re.compile(
     r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
     r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
@@ -240,7 +241,7 @@ def classify(spelled: str, min_digits: int) -> str | None:
         return "number" if _digits(glued.group(1)) >= min_digits else None
     if len(spelled) < 4:
         return None
-    if _COUNTED_WORD.fullmatch(spelled) or _FIELD_NAME.fullmatch(spelled):
+    if _COUNTED_WORD.fullmatch(spelled) or _OUT_OF.fullmatch(spelled) or _FIELD_NAME.fullmatch(spelled):
         return None
     parts = [part for part in _PARTS.split(spelled) if part]
     if len(parts) <= 2 and all(_short_number(part, min_digits) for part in parts):
