@@ -169,7 +169,7 @@ class Conversations:
         found = find(self._index, question)
         if found is None:
             return None, None, "new"
-        return found.thread.session, found, "messages"
+        return found.thread.session, found, "tool_call" if found.rule is Rule.ASKED else "messages"
 
     def _read(self, call: Call) -> _Read:
         if call.previous_response_id:

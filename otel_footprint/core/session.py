@@ -187,7 +187,7 @@ class Session:
             if judgement is not None:
                 judgements.append(judgement)
         thread.outputs = [*(thread.outputs if again else ()), *slots][-OUTPUTS_LIMIT:]
-        thread.final = _spellings(call.outputs[0].message)
+        thread.final = _final(call.outputs[0].message)
         return tuple(judgements), Counts(counts.turn, counts.iteration, results)
 
     def _judge(self, thread: Thread, call: Call, output: Output, turn: int) -> Judgement | None:
@@ -229,18 +229,18 @@ class Session:
                 slots[:] = [*(old for old in slots if old.alive), slot]
 
 
-def _spellings(message: Message) -> tuple[str, ...]:
-    """An answer as another thread may quote it: plainly, or inside a JSON string."""
-    text = message.text.strip()
-    if not text or message.tool_calls:
-        return ()
-    spellings = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
-    return tuple(dict.fromkeys(spellings))
+def _final(message: Message) -> str:
+    """The text by which another thread may quote this output: empty for a message with calls."""
+    return "" if message.tool_calls else message.text.strip()
 
 
-def _quotes(text: str, final: tuple[str, ...]) -> bool:
+def _quotes(text: str, final: str) -> bool:
+    """Whether a message quotes a final output: plainly, or inside a JSON string."""
     if not final:
         return False
-    if len(final[0]) < _QUOTABLE or len(text) > _SEARCHED:
-        return text.strip() == final[0]
-    return any(spelling in text for spelling in final)
+    if len(final) < _QUOTABLE or len(text) > _SEARCHED:
+        return text.strip() == final
+    return (
+        final in text
+        or ("\\" in text and (json.dumps(final, ensure_ascii=False)[1:-1] in text or json.dumps(final)[1:-1] in text))
+    )

@@ -9,8 +9,7 @@ Rules
   window holds up to its last assistant message was there before we looked: its birth is unknown.
 - Turn and iteration count in the thread. A turn is a message a person said; iteration counts calls since that message.
 - ``attempted`` is the window of the last failed call of a thread that has no completed one yet.
-- ``final`` is its last answer in the spellings in which another thread may quote it; ``reports`` are the messages of this
-  thread that quote a sibling's.
+- ``final`` is the text of its last answer; ``reports`` are the messages of this thread that quote a sibling's.
 - ``responses`` and ``server_threads`` are the provider's ids by which its window may be named.
 - Bounded: of messages that left only a few facts are kept, and only of the newest ``DROPPED_LIMIT``.
 """
@@ -110,7 +109,7 @@ class Thread:
         self.names: ResultNames = ResultNames()
         self.gone: OrderedDict[bytes, list[Gone]] = OrderedDict()
         self.parent: Thread | None = None
-        self.final: tuple[str, ...] = ()
+        self.final: str = ""
         self.reports: dict[Thread, list[Slot]] = {}
         self.responses: dict[str, None] = {}
         self.server_threads: dict[str, None] = {}

@@ -54,6 +54,8 @@ class Rule(Enum):
     AGAIN = 3
     FORK = 4
     LONE = 5
+    ASKED = 6
+    """As HOLDS, by the calls of its output alone: their ids, names and arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,12 @@ def find(index: ThreadIndex, question: Question) -> Found | None:
     thread = _again(index, question)
     if thread is not None:
         return Found(Rule.AGAIN, thread)
-    thread = _continued_in_other_words(index, question) or _held_in_other_words(index, question)
+    thread = _continued_in_other_words(index, question)
     if thread is not None:
         return Found(Rule.HOLDS, thread)
+    thread = _held_in_other_words(index, question)
+    if thread is not None:
+        return Found(Rule.ASKED, thread)
     thread = _forked(index, question)
     if thread is not None:
         return Found(Rule.FORK, thread)

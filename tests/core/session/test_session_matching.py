@@ -269,6 +269,7 @@ def test_such_an_output_is_recognised_in_a_trimmed_window_by_id_name_and_argumen
     kept = asks(("a", "find", {"n": 1}))
     decided = store.call([history[3], kept, result("a", "PX-1001")], says("It is PX-1001, as found."))
     assert (decided.conversation, decided.window.decision) == (first.conversation, "evict")
+    assert decided.match == "tool_call"
     assert [each.index for each in decided.window.evictions] == [0, 1, 2]
     store = Store()
     first = store.call(history, SPOKEN)
