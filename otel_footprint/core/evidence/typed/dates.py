@@ -91,11 +91,17 @@ def merged(readings: Iterable[Keys]) -> Keys:
     return asked, carried
 
 
-def dated(plain: str, start: int, end: int, days: Iterable[Day], *, weak: bool = False) -> Typed | None:
-    """The value for the readings that the calendar has, with the weekday written beside the span; None if there is none."""
+def dated(
+    plain: str, start: int, end: int, days: Iterable[Day], *, weak: bool = False, doubtful: bool = False
+) -> Typed | None:
+    """The value for the readings that the calendar has, with the weekday written beside the span.
+
+    Where the calendar has none: a value that nothing satisfies, or None if the spelling may be something else
+    (``doubtful``, ``weak``).
+    """
     real = [day for day in days if day.day is None or is_day(day.year, day.month, day.day)]
     if not real:
-        return None if weak else impossible(plain, start, end)
+        return None if weak or doubtful else impossible(plain, start, end)
     weekday, start, end = _weekday(plain, start, end)
     keys = [day_keys(day, weekday) for day in real]
     asked, carried = keys[0] if len(keys) == 1 else merged(keys)
@@ -167,10 +173,9 @@ def numeric_date(plain: str, start: int, end: int) -> list[Typed] | None:
             return None
         year, month, day = int(match[1]), int(match[3]), int(match[4])
         days = [Day(year, month, day)] if match[2] == "-" else [Day(year, month, day), Day(year, day, month)]
-        first = dated(plain, start, match.end(), days, weak=match[2] != "-")
+        first = dated(plain, start, match.end(), days, doubtful=match[2] != "-")
         if first is None:
             return None
-        first = replace(first, weak=False)
         return [first, *_last_days(plain, first.end, year, month, day)]
     if length <= 2 and following in ("-", "/", ".", "_"):
         match = _DMY.match(plain, start)
@@ -178,8 +183,9 @@ def numeric_date(plain: str, start: int, end: int) -> list[Typed] | None:
             one, other = int(match[1]), int(match[3])
             if match[2] == "." and len(match[4]) == 2:
                 return None  # 1.10.24 is rather a version
-            value = dated(plain, start, match.end(), _either_way(one, other, match[4]), weak=True)
-            return None if value is None else [replace(value, weak=len(match[4]) == 2 and match[2] == "-")]
+            weak = len(match[4]) == 2 and match[2] == "-"
+            days = _either_way(one, other, match[4])
+            return _only(dated(plain, start, match.end(), days, weak=weak, doubtful=True))
         if following == "/":
             match = _MD.match(plain, start)
             if match is not None:

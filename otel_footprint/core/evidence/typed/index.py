@@ -36,7 +36,7 @@ Leaf: TypeAlias = "tuple[str | None, object]"
 
 _DIGIT: Final = re.compile(r"\d")
 _ISO: Final = re.compile(
-    r"((?:1[6-9]|20|21)\d\d)-(\d\d)-(\d\d)(?:[T ](\d\d):([0-5]\d)(?::[0-5]\d(?:[.,]\d{1,9})?)?[ ]?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?",
+    r"((?:1[6-9]|20|21)\d\d)-(\d\d)-(\d\d)(?:[T ](\d\d):([0-5]\d)(?::[0-5]\d(?:[.,]\d{1,9})?)?[ ]?(Z|UTC|GMT|[+-]\d\d:?\d\d)?)?",
     re.ASCII,
 )
 _CLOCK: Final = re.compile(r"(\d\d):([0-5]\d)(?::[0-5]\d)?", re.ASCII)
@@ -69,6 +69,7 @@ class LeafIndex:
         self._by_unit: dict[str | None, list[tuple[Decimal, Typed]]] = {}
         self._by_day: dict[tuple[int, int], dict[int, int]] = {}
         self._by_minute: dict[int, dict[str, int]] = {}
+        self._zoned: set[int] = set()
         self._by_moment: dict[int, list[int]] = {}
         self._by_hex: dict[str, int] = {}
         self._epochs: list[tuple[float, int]] = []
@@ -145,10 +146,11 @@ class LeafIndex:
         if match is not None:
             if int(match[1]) > 23:
                 return False
+            minute = int(match[1]) * 60 + int(match[2])
             zone = "" if field is None or field.zone is None else str(field.zone)
-            self._by_minute.setdefault(int(match[1]) * 60 + int(match[2]), {}).setdefault(
-                value + zone, self._place(leaf)
-            )
+            if zone:
+                self._zoned.add(minute)
+            self._by_minute.setdefault(minute, {}).setdefault(value + zone, self._place(leaf))
             return True
         if _UUID.fullmatch(value) is not None:
             self._by_hex.setdefault(value.replace("-", "").lower(), self._place(leaf))
@@ -180,6 +182,8 @@ class LeafIndex:
             field = field_of(key) if key else None
             zone = "" if field is None or field.zone is None else str(field.zone)
             at = _FRACTION.sub("", match[0][11:]) + zone
+            if zone or match[6] is not None:
+                self._zoned.add(minute)
             self._by_minute.setdefault(minute, {}).setdefault(at, place)
             self._by_moment.setdefault(date(year, month, day).toordinal() * _DAY + minute, []).append(place)
         return True
@@ -263,8 +267,10 @@ class LeafIndex:
         elif name in _LOCAL_TIMES:
             yield from self._at_minute(rest[0])
         elif isinstance(name, str) and name.startswith("utc"):
-            for minute in range(rest[0] % _ZONE_STEP, _DAY, _ZONE_STEP):
-                yield from self._at_minute(minute)
+            for minute in sorted(self._zoned):
+                if minute % _ZONE_STEP == rest[0] % _ZONE_STEP:
+                    yield from self._by_minute[minute].values()
+            yield from self._epochs_at(rest[0])
         elif isinstance(name, str) and name.startswith("instant"):
             year, month, day, minute = rest[:4]
             moment = date(year, month, day).toordinal() * _DAY + minute
@@ -275,6 +281,9 @@ class LeafIndex:
 
     def _at_minute(self, minute: int) -> Iterator[int]:
         yield from self._by_minute.get(minute, {}).values()
+        yield from self._epochs_at(minute)
+
+    def _epochs_at(self, minute: int) -> Iterator[int]:
         for seconds, place in self._epochs:
             if int(seconds // 60) % _DAY == minute:
                 yield place

@@ -25,7 +25,7 @@ from otel_footprint.core.evidence.typed.precision import offers_of, wants_of
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.times import clock, epoch, instant, time_keys
 from otel_footprint.core.evidence.typed.units import TIME_BASES, Reading
-from otel_footprint.core.evidence.typed.value import Kind, Typed
+from otel_footprint.core.evidence.typed.value import Kind, Typed, placed
 from otel_footprint.core.evidence.typed.zones import offsets
 
 _DIGIT: Final = re.compile(r"\d")
@@ -177,7 +177,7 @@ def _placed(values: tuple[Typed, ...], value: str) -> tuple[Typed, ...]:
     """The values with spans and text of the whole leaf."""
     if not values or values[0].text == value:
         return values
-    return tuple(replace(each, start=0, end=len(value), text=value) for each in values)
+    return tuple(placed(each, 0, len(value), value, each.parts, weak=each.weak) for each in values)
 
 
 def _zoned(value: Typed, zone: tuple[int, ...]) -> Typed:

@@ -11,7 +11,6 @@ Rules
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from otel_footprint.core.evidence.typed.amounts import amount, amounts, fraction
@@ -34,7 +33,7 @@ from otel_footprint.core.evidence.typed.plain import PAD
 from otel_footprint.core.evidence.typed.plain import plain as plain_of
 from otel_footprint.core.evidence.typed.surroundings import Lead, Tail, read_tail
 from otel_footprint.core.evidence.typed.times import DAY_CLOCK, clock, iso_instant
-from otel_footprint.core.evidence.typed.value import Typed
+from otel_footprint.core.evidence.typed.value import Typed, placed
 
 _DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _REST: Final = re.compile(r"[\w.:/+-]*(?<![.:,+/-])")
@@ -62,7 +61,7 @@ def find(text: str) -> tuple[Typed, ...]:
 
 def _retold(value: Typed, text: str) -> Typed:
     parts = tuple(_retold(part, text) for part in value.parts)
-    return replace(value, text=text[value.start : value.end], parts=parts)
+    return placed(value, value.start, value.end, text[value.start : value.end], parts, weak=value.weak)
 
 
 def _at(plain: str, start: int, end: int, done: int, day_clock: bool) -> tuple[list[Typed], int]:
@@ -182,7 +181,7 @@ def _with_words(plain: str, text: str, found: list[Typed]) -> list[Typed]:
         if number == 1 and not tail.readings and not tail.currency and not tail.power:
             continue  # a pronoun
         value = amount(plain, start, Numeral(stop, number, 0), lead=Lead(start), tail=tail, weak=True)
-        merged.append(replace(value, text=text[value.start : value.end], weak=True))
+        merged.append(placed(value, value.start, value.end, text[value.start : value.end], value.parts, weak=True))
         end = value.end
     merged += found[position:]
     return merged
