@@ -24,6 +24,7 @@ from otel_footprint.offline.format import Conversation
 from otel_footprint.offline.judged import Judged, judge_conversation
 from otel_footprint.offline.totals import Totals
 from otel_footprint.report.junit import JUnitSink
+from otel_footprint.report.printable import printable
 from otel_footprint.report.sinks import InputFile, JsonSink, Sink, Source
 
 STDIN: Final = "-"
@@ -80,7 +81,7 @@ def _table() -> Sink:
 
 
 def _where(name: str, problem: Problem) -> str:
-    place = "standard input" if name == STDIN else name
+    place = "standard input" if name == STDIN else printable(name)
     return f"{place}:{problem.line}: {problem.reason}" if problem.line is not None else f"{place}: {problem.reason}"
 
 

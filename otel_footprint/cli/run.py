@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from otel_footprint.cli import child
+from otel_footprint.config import resolve
 from otel_footprint.core.errors import ConfigurationError
 
 DEFAULT_OUT: Final = "footprint.otlp.jsonl"
@@ -56,6 +57,7 @@ def main(arguments: argparse.Namespace) -> int:
     command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if not command:
         raise ConfigurationError("no command given; write for example: otel-footprint run python agent.py")
+    resolve(environ=os.environ)  # a setting that cannot be used is said now, not by an agent that runs unobserved
     exports = arguments.out is None and bool(export_settings(os.environ))
     out = None if exports else Path(arguments.out or DEFAULT_OUT).absolute()
     offset = _prepare(out, append=arguments.append) if out is not None else 0

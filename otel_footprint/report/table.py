@@ -13,12 +13,15 @@ from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES, VERDICTS
 from otel_footprint.offline.document import AnswerDocument
 from otel_footprint.offline.judged import Judged
 from otel_footprint.offline.totals import Totals, is_flagged
+from otel_footprint.report.printable import printable
 from otel_footprint.report.sinks import InputFile
 from otel_footprint.report.tree import STATUS_STYLES, VERDICT_STYLES
 from otel_footprint.report.why import why
 
 MAX_SHOWN: Final = 1_000
 """Flagged answers shown; the rest is counted."""
+MAX_VALUES: Final = 50
+"""Flagged values shown of one answer; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +88,18 @@ def _counts(totals: Totals) -> Table:
 
 def _answer(flagged: _Flagged) -> Text:
     answer = flagged.answer
-    text = Text(flagged.where, style="bold")
+    text = Text(printable(flagged.where), style="bold")
     text.append(f": {answer['verdict']}", style=VERDICT_STYLES.get(answer["verdict"], ""))
     if answer["reasons"]:
         text.append(f" ({', '.join(answer['reasons'])})", style="dim")
-    for value in answer["values"]:
-        if value["flagged"]:
-            text.append("\n  ")
-            text.append(value["value"] or f"({value['shape']}, text not captured)", style="bold")
-            text.append("  ")
-            status, _, clause = why(value).partition(":")
-            text.append(status, style=STATUS_STYLES.get(status, ""))
-            text.append(f":{clause}")
+    values = [value for value in answer["values"] if value["flagged"]]
+    for value in values[:MAX_VALUES]:
+        text.append("\n  ")
+        text.append(printable(value["value"] or f"({value['shape']}, text not captured)"), style="bold")
+        text.append("  ")
+        status, _, clause = printable(why(value)).partition(":")
+        text.append(status, style=STATUS_STYLES.get(status, ""))
+        text.append(f":{clause}")
+    if len(values) > MAX_VALUES:
+        text.append(f"\n  and {len(values) - MAX_VALUES} more flagged values (see --json)")
     return text

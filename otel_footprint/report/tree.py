@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.tree import Tree
 from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES
 from otel_footprint.core.messages import Json
 from otel_footprint.offline.otlp import Event, Span
+from otel_footprint.report.printable import printable
 from otel_footprint.telemetry import names
 
 VERDICT_STYLES: Final[Mapping[str, str]] = {
@@ -51,11 +53,27 @@ def render(spans: Sequence[Span], console: Console, *, all_values: bool = False)
     """
     by_trace: dict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda span: (span.start_ns, span.span_id)):
-        by_trace[span.trace_id].append(span)
+        by_trace[printable(span.trace_id)].append(_safe(span))
     for trace_id, members in by_trace.items():
         root = Tree(Text(f"trace {trace_id}", style="bold"), guide_style="dim")
         _attach(root, members, all_values)
         console.print(root)
+
+
+def _safe(span: Span) -> Span:
+    """The span with every text as a terminal may have it."""
+    events = tuple(replace(event, attributes=_safe_attributes(event.attributes)) for event in span.events)
+    return replace(span, name=printable(span.name), attributes=_safe_attributes(span.attributes), events=events)
+
+
+def _safe_attributes(attributes: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: _safe_value(value) for name, value in attributes.items()}
+
+
+def _safe_value(value: Json) -> Json:
+    if isinstance(value, str):
+        return printable(value)
+    return [_safe_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _attach(root: Tree, spans: Iterable[Span], all_values: bool) -> None:

@@ -178,6 +178,13 @@ def test_what_cannot_run_is_one_line(cli: Cli, tmp_path: Path, arguments: list[s
     assert says in ended.err.splitlines()[0]
 
 
+def test_settings_that_cannot_be_used_stop_it_before_the_command_runs(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("run", "echo", "ran", OTEL_FOOTPRINT_EVENTS="loud")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "otel-footprint run: OTEL_FOOTPRINT_EVENTS='loud' is not one of span, log, both\n"
+    assert not list(tmp_path.glob("*.jsonl"))
+
+
 @pytest.mark.parametrize(
     ("sent", "program", "code", "out"),
     [

@@ -20,6 +20,7 @@ from otel_footprint.offline.otlp import Event, Span
 from otel_footprint.offline.totals import Totals
 from otel_footprint.report.junit import JUnitSink
 from otel_footprint.report.otlp import Trace, read_files
+from otel_footprint.report.printable import printable
 from otel_footprint.report.sinks import InputFile, JsonSink, Sink
 from otel_footprint.report.summary import RunSummary
 from otel_footprint.report.table import TableSink
@@ -240,6 +241,32 @@ def test_every_status_says_why() -> None:
     )
     assert why(evicted).endswith("get_order (c1), evict by application")
     assert why(value("computed", derivation={"name": "sum", "inputs": ["1", "2"]})).endswith("sum of 1, 2")
+
+
+HOSTILE = "AB-1\x1b[2J\r\n\u202eX\x07"
+
+
+def test_nothing_controls_the_terminal() -> None:
+    flagged = answer("ungrounded", value("unsupported", flagged=True, text=HOSTILE))
+    event = Event(names.EVENT_EVIDENCE_VALUE, 0, {names.VALUE_STATUS: "unsupported", names.VALUE_TEXT: HOSTILE})
+    tree = rendered(span(1, name=HOSTILE, attributes={**ANSWERED, names.WINDOW_DECIDED_BY: HOSTILE}, events=(event,)))
+    for text in (table(judged(flagged, id=HOSTILE)), tree):
+        assert "AB-1\\x1b[2J\\r\\n\\u202eX\\x07" in text
+        assert not set(text) & set("\x1b\r\u202e\x07")
+
+
+@given(st.text())
+def test_printable_text_is_one_line_and_plain_text_is_kept(text: str) -> None:
+    shown = printable(text)
+    assert len(shown.splitlines()) <= 1
+    assert printable(shown) == shown
+    if text.isprintable():
+        assert shown == text
+
+
+def test_many_flagged_values_are_counted() -> None:
+    text = table(judged(answer("ungrounded", *[value("unsupported", flagged=True)] * 60)))
+    assert "and 10 more flagged values (see --json)" in text
 
 
 # The summary of a run.
