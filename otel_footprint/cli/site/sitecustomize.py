@@ -1,4 +1,4 @@
-"""Python imports this at the start of every process under ``otel-footprint run``: it turns observation on, or says why not.
+"""Imported at the start of every Python under ``otel-footprint run``: turns observation on, or says why not.
 
 Standard library only until our package is known to be there: the agent's Python may be another one than ours. A
 ``sitecustomize`` that the environment had before runs first, as it would have without us.
