@@ -68,7 +68,7 @@ class ThreadIndex:
         self._by_trace = by_trace
         self.outputs: dict[bytes, dict[bytes, dict[Thread, None]]] = {}
         self.wholes: dict[_Whole, dict[Thread, None]] = {}
-        self.lasts: dict[bytes, dict[Thread, None]] = {}
+        self.windows: dict[_Window, dict[Thread, None]] = {}
         self.asked: dict[_Asked, dict[Thread, None]] = {}
         self._openings: dict[tuple[int | None, bytes], dict[Thread, None]] = {}
         self.traces: dict[int, int] = {}
@@ -95,7 +95,7 @@ class ThreadIndex:
             self.outputs.setdefault(output, {}).setdefault(place.last, {})[thread] = None
             self.wholes.setdefault((output, *place.whole), {})[thread] = None
         if place.outputs:
-            self.lasts.setdefault(place.last, {})[thread] = None
+            self.windows.setdefault(place.whole, {})[thread] = None
         for asked in place.asked:
             self.asked.setdefault(asked, {})[thread] = None
         if not self._by_trace or place.trace is not None:
@@ -115,7 +115,7 @@ class ThreadIndex:
                 del self.outputs[output]
             _remove(self.wholes, (output, *place.whole), thread)
         if place.outputs:
-            _remove(self.lasts, place.last, thread)
+            _remove(self.windows, place.whole, thread)
         for asked in place.asked:
             _remove(self.asked, asked, thread)
         if not self._by_trace or place.trace is not None:

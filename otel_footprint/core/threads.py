@@ -42,7 +42,9 @@ from otel_footprint.core.window.observe import alike, but_for_digits, same_calls
 _STRONG_OUTPUT: Final = 32
 _CROWD: Final = 1024
 _BUDGET: Final = 100_000
-"""Messages that are looked at in threads that share an output, beside four times those of the call."""
+"""Messages that are looked at in threads that share an output, beside four times those of the call; a thread counts as ``_VISIT``
+more."""
+_VISIT: Final = 20
 _ENVELOPES: Final = 256
 
 
@@ -188,7 +190,7 @@ def _held(index: ThreadIndex, question: Question) -> Thread | None:
                 continue
             if not question.near(thread) and not _strong(thread, output):
                 continue
-            budget -= len(thread.plain)
+            budget -= len(thread.plain) + _VISIT
             shared = _shared(thread, output, question, keys)
             if shared:
                 same_trace, length, order = question.rank(thread)
@@ -224,11 +226,10 @@ def _continued_in_other_words(index: ThreadIndex, question: Question) -> Thread 
         if message.role != "assistant":
             continue
         strong = bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
-        threads = index.lasts.get(messages[place - 1].key if place else b"")
+        threads = index.windows.get(window_of(messages, place))
         for thread in islice(reversed(threads), _CROWD) if threads else ():
             if (
-                len(thread.plain) == place
-                and question.admits(thread)
+                question.admits(thread)
                 and thread.plain == messages[:place]
                 and (strong or question.near(thread))
                 and any(alike(slot.message, message) for slot in thread.outputs)
@@ -247,7 +248,7 @@ def _held_in_other_words(index: ThreadIndex, question: Question) -> Thread | Non
         calls = message.tool_calls
         threads = index.asked.get((calls[0].id, calls[0].name)) if calls and message.role == "assistant" else None
         for thread in islice(reversed(threads), _CROWD) if threads else ():
-            budget -= len(thread.plain)
+            budget -= len(thread.plain) + _VISIT
             shared = sum(1 for held in thread.plain if held.key in keys)
             if not shared or not question.admits(thread):
                 continue

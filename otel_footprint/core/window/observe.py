@@ -38,11 +38,14 @@ def but_for_digits(text: str) -> str:
 
 def same_calls(output: Message, message: Message) -> bool:
     """Whether the message holds calls of this output and no others, by id, name and arguments."""
-    asked = message.tool_calls
-    if not asked or not output.tool_calls or message.role != "assistant":
-        return False
-    known = {(call.id, call.name, canonical_json(call.arguments)) for call in output.tool_calls}
-    return all((call.id, call.name, canonical_json(call.arguments)) in known for call in asked)
+    calls = _spelled(message)
+    return bool(calls) and calls <= _spelled(output)
+
+
+def _spelled(message: Message) -> set[tuple[str | None, str, str]]:
+    if message.role != "assistant":
+        return set()
+    return {(call.id, call.name, canonical_json(call.arguments)) for call in message.tool_calls}
 
 
 def alike(output: Message, message: Message) -> bool:
@@ -159,9 +162,12 @@ def _anchor(before: Sequence[Message], after: Sequence[Message]) -> int:
     for index in range(len(after) - 1, -1, -1):
         if after[index].key == output.key:
             return index
-    if output.tool_calls:
+    asked = {(call.id, call.name) for call in output.tool_calls}
+    if asked:
+        known = _spelled(output)
         for index in range(len(after) - 1, -1, -1):
-            if same_calls(output, after[index]):
+            calls = after[index].tool_calls
+            if calls and all((call.id, call.name) in asked for call in calls) and _spelled(after[index]) <= known:
                 return index
     return -1
 

@@ -209,8 +209,9 @@ def test_two_conversations_are_decided_as_if_apart(
     waiting = {
         name: calls_of(history_of(name, turns), keep) for name, turns in (("left", left), ("right", right))
     }
-    apart = {name: [strip(Store_call) for Store_call in run(each)] for name, each in waiting.items()}
-    store, together = Store(), {"left": [], "right": []}  # type: ignore[var-annotated]
+    apart = {name: [strip(decided) for decided in run(each)] for name, each in waiting.items()}
+    store = Store()
+    together: dict[str, list[Decisions]] = {"left": [], "right": []}
     queue = {name: list(each) for name, each in waiting.items()}
     for first in [*order, *[True] * 40]:
         name = "left" if first else "right"
