@@ -70,10 +70,10 @@ class SmallNumber:
 
 @dataclass(frozen=True, slots=True)
 class SmallNumbers:
-    """The small numbers that are misplaced, and where those start that the named row carries, with that row."""
+    """The small numbers that are misplaced, and where those start that need no word: with the row that carries them."""
 
     misplaced: tuple[SmallNumber, ...] = ()
-    agreeing: Mapping[int, Row] = field(default_factory=dict)
+    carried: Mapping[int, Row] = field(default_factory=dict)
 
 
 class Placement:
@@ -102,14 +102,14 @@ class Placement:
                 continue
             if self._labelled(span[0], named, sentence):
                 continue
-            owner = self._owner(asked, named)
+            owner = self._owner(asked, named, [row for mention in sentence.mentions for row in mention.rows])
             if owner is not None and not self._hinted(owner, named, sentence):
                 found.append(Misplaced(span, owner.label, self._spelled(named)))
         return tuple(found)
 
-    def _owner(self, asked: Asked, named: Mention) -> Row | None:
+    def _owner(self, asked: Asked, named: Mention, mentioned: Sequence[Row]) -> Row | None:
         """The row that carries the value in place of the named ones; None when it is not misplaced."""
-        if any(asked.carried_by(_carried(row)) for row in self._kin(named.rows)):
+        if any(asked.carried_by(_carried(row)) for row in self._kin(mentioned)):
             return None
         owners: list[Row] = []
         searched = 0
@@ -177,14 +177,16 @@ class Placement:
             if one is not None:
                 judged.setdefault((sentence.start, one.named.start), []).append(one)
         found: list[SmallNumber] = []
-        agreeing: dict[int, Row] = {}
+        carried: dict[int, Row] = {}
         for group in judged.values():
             wrong = [one for one in group if not one.agrees]
-            agreeing.update((one.count.start, one.named.rows[0]) for one in group if one.agrees)
-            if len(group) > 1 and len(wrong) == len(group) and _one_other_row(group):
+            carried.update((one.count.start, one.named.rows[0]) for one in group if one.agrees)
+            other = _one_other_row(group) if len(group) > 1 and len(wrong) == len(group) else None
+            if other is not None:
+                carried.update((one.count.start, other) for one in wrong[1:])
                 wrong = wrong[:1]
             found.extend(small for one in wrong if (small := self._small(one)) is not None)
-        return SmallNumbers(tuple(found), agreeing)
+        return SmallNumbers(tuple(found), carried)
 
     def _judge(self, count: Count, sentence: Sentence, fields: Fields, counts: Sequence[Count]) -> _Judged | None:
         rows = [row for mention in sentence.mentions for row in mention.rows]
@@ -260,12 +262,13 @@ class _Judged:
 
 
 def _only(mentions: Sequence[Mention]) -> Mention | None:
-    """The one thing that is named; None for nothing or more than one."""
+    """The one thing that is named, be it by several names ("Air Purifier (item 8302289002)"); None for none or more."""
     if not mentions:
         return None
-    rows = set(mentions[0].rows)
-    same = all(rows == set(mention.rows) for mention in mentions[1:])
-    return mentions[0] if same and len(rows) <= MAX_ROWS_NAMED else None
+    shared = [row for row in mentions[0].rows if all(row in mention.rows for mention in mentions[1:])]
+    if not shared or len(shared) > MAX_ROWS_NAMED:
+        return None
+    return Mention(mentions[0].start, mentions[0].end, tuple(shared))
 
 
 def _inside(span: tuple[int, int], mentions: Sequence[Mention]) -> bool:
@@ -281,13 +284,13 @@ def _carries(rows: Iterable[Row], count: Count, columns: frozenset[Column]) -> b
     return any(row in wanted for table, name in columns for row in table.index.get(name, {}).get(count.number, ()))
 
 
-def _one_other_row(group: Sequence[_Judged]) -> bool:
-    """Whether one row carries all of the numbers that the named row does not."""
-    shared: set[Row] | None = None
+def _one_other_row(group: Sequence[_Judged]) -> Row | None:
+    """A row that carries all of the numbers that the named row does not."""
+    shared: list[Row] | None = None
     for one in group:
-        carrying = {row for table, name in one.columns for row in table.index.get(name, {}).get(one.count.number, ())}
-        shared = carrying if shared is None else shared & carrying
-    return bool(shared)
+        carrying = [row for table, name in one.columns for row in table.index.get(name, {}).get(one.count.number, ())]
+        shared = carrying if shared is None else [row for row in shared if row in carrying]
+    return shared[0] if shared else None
 
 
 def _listed(count: Count, counts: Sequence[Count]) -> bool:

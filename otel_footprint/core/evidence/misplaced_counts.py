@@ -3,7 +3,7 @@
 Rules
 -----
 - A number is one to three digits, a number in words, "a", "an", "no" or "a pair of"; its word is the one directly after it
-  (one hyphen may join them), or the label in front of it (``Points: 12``), or the header of its column.
+  (one hyphen may join them), else the label in front of it (``Points: 12``, "a rating of 4.5") or its column's header.
 - Two numbers joined by ``of``, ``for`` or a hyphen are two slots of one word: "7-of-14 shooting", "(4-7 FG", "(32-18)".
 - Words are compared without a plural ending. Ordinals, dates, times, money, versions and list numbers are no counts.
 """
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence.misplaced_lines import is_rule
 from otel_footprint.core.evidence.typed.number_words import worded_numbers
@@ -33,6 +33,7 @@ _LEADING: Final = (("from",), ("of",), ("in",), ("on",), ("at",))
 _LABEL_BEFORE: Final = re.compile(r"([^\W\d_][\w /()\-]{1,40}?)[*_`]{0,3}\s?[:=][*_`]{0,3}\s?$")
 
 
+_SAID_BEFORE: Final = re.compile(r"([^\W\d_]{3,24}) (?:of|is|was|are|were) (?:just |only |about )?$")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 _CELL: Final = re.compile(r"[ \t*_`]*(\d{1,3}(?:\.\d{1,3})?)[ \t*_`]*")
 
@@ -42,7 +43,6 @@ class Count:
     """One small number. ``words`` are the words that say what it counts, the telling one first, in lower case singular.
 
     ``slot`` is its place in a pair (0 for a number alone); ``glue`` what joins it to its word or its pair; ``worded`` says
-    that it is not written in digits, ``article`` that it is "a", "an" or the like.
     """
 
     start: int
@@ -53,12 +53,13 @@ class Count:
     glue: str = ""
     worded: bool = False
     article: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
         """What counts of one kind have in common (both numbers of a pair have the same)."""
         if not self.slot:
-            return self.words[:1]
+            return self.words[:1] or ("", *self.names)
         return (self.glue, *(self.words if self.words[:1] in _LEADING else self.words[:1]))
 
 
@@ -69,7 +70,7 @@ def counts_of(text: str) -> list[Count]:
     for match in _PAIR.finditer(text):
         glue = match[2]
         closing = re.match(r" ?\)", text[match.end() : match.end() + 2]) is not None
-        words = () if closing else _after(text, match.end())[0]
+        words = () if closing else _after(text, match.end()).words
         if not words and not (closing and text[max(0, match.start() - 2) : match.start()].strip() == "("):
             taken.update(range(match.start(1), match.end(3)))
             continue
@@ -79,12 +80,16 @@ def counts_of(text: str) -> list[Count]:
     for start, end, number, worded, article in _numbers(text):
         if start in taken:
             continue
-        words, glue = _after(text, end)
-        if not words and not article:
-            label = _LABEL_BEFORE.search(text, max(0, start - 48), start)
-            words = tuple(singular(word) for word in reversed(_LETTERS.findall(label[1].lower()))) if label else ()
-        if words:
-            found.append(Count(start, end, number, words, 0, glue, worded, article))
+        words, glue, word_end = _after(text, end)
+        names: tuple[str, ...] = ()
+        if not article:
+            label = _LABEL_BEFORE.search(text, max(0, start - 48), start) or _SAID_BEFORE.search(
+                text, max(0, start - 48), start
+            )
+            names = _names(label[1]) if label else ()
+        if words or names:
+            # "a" alone says nothing to who reads the report.
+            found.append(Count(start, word_end if article else end, number, words, 0, glue, worded, article, names))
     found.extend(_columns(text))
     found.sort(key=lambda count: count.start)
     return found
@@ -115,24 +120,32 @@ def _columns(text: str) -> Iterator[Count]:
         if "|" not in line:
             header = []
         elif is_rule(line):
-            header = [
-                tuple(singular(word) for word in reversed(_LETTERS.findall(cell.lower())))
-                for cell in before.strip().strip("|").split("|")
-            ]
+            header = [_names(cell) for cell in before.strip().strip("|").split("|")]
         elif header:
             at = start + len(line) - len(line.lstrip().removeprefix("|"))
-            for words, cell in zip(header, text[at : start + len(line)].split("|"), strict=False):
+            for names, cell in zip(header, text[at : start + len(line)].split("|"), strict=False):
                 match = _CELL.fullmatch(cell)
-                if match is not None and words:
-                    yield Count(at + match.start(1), at + match.end(1), Decimal(match[1]), words)
+                if match is not None and names:
+                    yield Count(at + match.start(1), at + match.end(1), Decimal(match[1]), (), names=names)
                 at += len(cell) + 1
         before = line
         start += len(line) + 1
 
 
-def _after(text: str, end: int) -> tuple[tuple[str, ...], str]:
+class _After(NamedTuple):
+    words: tuple[str, ...]
+    glue: str
+    end: int
+
+
+def _after(text: str, end: int) -> _After:
+    """The words behind a number, what joins the first of them to it, and where that one ends."""
     match = _WORDS_AFTER.match(text, end)
     if match is None:
-        return (), ""
+        return _After((), "", end)
     words = [singular(word.lower()) for word in match.groups()[1:] if word]
-    return tuple("percent" if word == "%" else word for word in words), match[1] or ""
+    return _After(tuple("percent" if word == "%" else word for word in words), match[1] or "", match.end(2))
+
+
+def _names(label: str) -> tuple[str, ...]:
+    return tuple(singular(word) for word in reversed(_LETTERS.findall(label.lower())))

@@ -62,11 +62,17 @@ class Fields:
         uses = self._uses.get(count.key, _Uses())
         if count.slot:
             return self._paired(count, uses)
-        similar = self._similar(count.words[0], rows, uses.fits)
+        similar = self._similar(count.words[0], rows, uses.fits) if count.words else frozenset()
         learned = self._learned(uses)
-        if not similar:
-            return frozenset() if count.article else learned
-        return (similar & learned) or similar
+        if similar:
+            return (similar & learned) or similar
+        if learned and not count.article:
+            return learned
+        for name in count.names:
+            similar = self._similar(name, rows, uses.fits)
+            if similar:
+                return similar
+        return frozenset()
 
     def _learn(self, count: Count, rows: Sequence[Row]) -> None:
         uses = self._uses.setdefault(count.key, _Uses())

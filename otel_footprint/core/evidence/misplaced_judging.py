@@ -64,9 +64,9 @@ def place(
     numbers = placement.small_numbers()
     for finding in findings:
         starts = [start for start, _ in finding.candidate.spans]
-        if finding.status in _UNFOUND and starts and all(start in numbers.agreeing for start in starts):
+        if finding.status in _UNFOUND and starts and all(start in numbers.carried for start in starts):
             finding.status, finding.derivation = "respelled", None
-            finding.sources = _carrying(sources, [numbers.agreeing[start] for start in starts])
+            finding.sources = _carrying(sources, [numbers.carried[start] for start in starts])
     found: dict[str, Small] = {}
     for small in numbers.misplaced:
         span = small.place.span
