@@ -66,6 +66,7 @@ def kinds(text: str) -> list[str]:
         "4K resolution",
         "responseId 5L-FapjqCteFtf",
         "2 x 5 of them",
+        "in the 90+6 minute",
     ],
 )
 def test_prose_and_identifiers_are_no_values(text: str) -> None:

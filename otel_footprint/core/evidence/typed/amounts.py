@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from otel_footprint.core.evidence.typed.currencies import currency_readings
-from otel_footprint.core.evidence.typed.money_units import CODES
+from otel_footprint.core.evidence.typed.money_units import CODES, SYMBOLS
 from otel_footprint.core.evidence.typed.numerals import Numeral, read_numeral
 from otel_footprint.core.evidence.typed.precision import Hedge, offers_of, spread, step_of, wants_of
 from otel_footprint.core.evidence.typed.surroundings import QUOTES, SIGNS, Lead, Tail, read_lead, read_tail
@@ -47,7 +47,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
             wants=wants_of(number, decimals, (), hedge=lead.hedge, other=other),
             offers=offers_of(number, (), other),
             weak=weak or not (tail.power or numeral.exponent) or _is_label(plain, numeral, tail),
-            hedged=lead.hedge is not None,
+            hedged=lead.hedge not in (None, "range"),
         )
     base = readings[0].base
     kind: Kind = "percent" if base == "%" else "duration" if base in TIME_BASES else "quantity"
@@ -62,7 +62,7 @@ def amount(plain: str, start: int, numeral: Numeral, *, lead: Lead, tail: Tail, 
         wants=wants_of(number, decimals, readings, hedge=lead.hedge, other=other),
         offers=offers_of(number, readings, other),
         weak=weak or plain[end - 1] in QUOTES or base == "deg" or text[-1] == "A",
-        hedged=lead.hedge is not None,
+        hedged=lead.hedge not in (None, "range"),
     )
     if currency is not None:  # "pounds": of money or of weight
         money = _money(text, begin, end, number, decimals, currency, False, lead.hedge, other)
@@ -113,7 +113,7 @@ def _money(
         unit="USD" if code == "$" else code,
         wants=wants_of(number, decimals, asked, hedge=hedge, money=True, other=other),
         offers=offers_of(number, carried, other),
-        hedged=hedge is not None,
+        hedged=hedge not in (None, "range"),
     )
 
 
@@ -154,7 +154,7 @@ def amounts(plain: str, start: int) -> tuple[list[Typed], int]:
 
 def _ranged(plain: str, start: int, first: Numeral, lead: Lead, tail: Tail) -> tuple[list[Typed], int] | None:
     """All numbers of a range or list of dimensions whose unit is written once, behind the last."""
-    members = [(start, first, False)]
+    members = [(start, first, False)]  # where it begins, the number, whether it is negative
     joints: set[str] = set()
     end = tail.end
     while True:
@@ -168,14 +168,18 @@ def _ranged(plain: str, start: int, first: Numeral, lead: Lead, tail: Tail) -> t
         if match["by"] == "-" and len(match[0]) > 1 and not members[-1][1].number < numeral.number < 10**6:
             return None  # two numbers with a dash between them, no range
         joints.add(match["by"])
-        members.append((at, numeral, match["sign"] == "-"))
+        begin = at - len(match["sign"]) - len(match["symbol"])
+        members.append((begin, numeral, match["sign"] == "-"))
         symbol = lead.currency is not None or bool(match["symbol"])
         behind = read_tail(plain, numeral.end, symbol=symbol)
         if behind.identifier:
             return None
         if lead.currency is not None:
-            # "$100-200", "$1 to 2 million": only a dash or a scale makes the second number money of the first
-            if match["symbol"] or (match["by"] != "-" and not behind.power):
+            # "$100-200", "$1 to 2 million", "$100 to $200": else the second number is another amount
+            if match["symbol"]:
+                if SYMBOLS[match["symbol"]] != lead.currency or match["by"] not in ("-", "to", "through"):
+                    return None
+            elif match["by"] != "-" and not behind.power:
                 return None
             break
         if match["symbol"]:
@@ -185,16 +189,19 @@ def _ranged(plain: str, start: int, first: Numeral, lead: Lead, tail: Tail) -> t
         end = behind.end
     if not _joined_by(joints, members, behind, plain):
         return None
+    symbolised = bool(match["symbol"])
     near = tail._replace(
-        power=tail.power or behind.power,
+        power=tail.power or (0 if symbolised else behind.power),
         readings=behind.readings,
         currency=tail.currency or behind.currency,
         cents=behind.cents,
     )
+    if joints.isdisjoint(("x", "\u00d7", "/", "or")):
+        lead = lead._replace(hedge=lead.hedge or "range")
     values: list[Typed] = []
     for place, (at, numeral, negative) in enumerate(members):
-        leading = lead if place == 0 else Lead(at - negative, negative, lead.currency, lead.hedge)
-        trailing = behind if place == len(members) - 1 else near._replace(end=numeral.end)
+        leading = lead if place == 0 else Lead(at, negative, lead.currency, lead.hedge)
+        trailing = behind if place == len(members) - 1 else near._replace(end=tail.end if place == 0 else numeral.end)
         values.append(amount(plain, at, numeral, lead=leading, tail=trailing))
     return values, values[-1].end
 

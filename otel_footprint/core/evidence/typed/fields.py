@@ -68,7 +68,7 @@ _NO_UNITS: Final = frozenset(
 _MEASURE_ROWS: Final[tuple[tuple[str, str], ...]] = (
     (
         "duration elapsed runtime uptime latency age timeout wait delay interval period warranty battery lifetime"
-        " validity nights stay term",
+        " validity nights stay term time",
         "s month",
     ),
     ("seconds minutes hours days weeks", "s"),

@@ -10,6 +10,7 @@ Rules
 - Money without decimals stands for itself: whole amounts are prices, not roundings, unless a word says so ("about").
 - After such a word trailing zeros count as rounded away; a round number (one or two digits and zeros) stands for a
   twentieth around it. "Over" and "under" look one way.
+- The ends of a range and what follows "up to" are rounded at the precision written, however few digits that is.
 - The sign is not compared (refunds, discounts and decreases lose theirs in prose), except of temperatures.
 """
 
@@ -22,7 +23,7 @@ from typing import Final, Literal, TypeAlias
 from otel_footprint.core.evidence.typed.units import OTHER_WAY, Reading
 from otel_footprint.core.evidence.typed.value import Interval, Offer
 
-Hedge: TypeAlias = Literal["about", "over", "under"]
+Hedge: TypeAlias = Literal["about", "over", "under", "range"]
 SIGNED: Final = frozenset({"degC"})
 FRACTION: Final = "fraction"
 """Unit of the percentage that a bare number between 0 and 1 may be."""
@@ -41,7 +42,7 @@ def step_of(decimals: int) -> Decimal:
 
 def spread(number: Decimal, step: Decimal, hedge: Hedge | None) -> tuple[Decimal, Decimal]:
     """The lowest and highest value that ``number`` (not negative) may be rounded from, ``step`` being its last place."""
-    if hedge is None:
+    if hedge is None or hedge == "range":
         half = step * _HALF
         return number - half, number + half
     rounded = max(step, _last_place(number))
@@ -103,7 +104,7 @@ def wants_of(
             wants.append(Interval(base, other * factor, other * factor))
     if not readings:
         wants.append(Interval(AS_WRITTEN, size, size))
-    if money or not readings or scaled or digits >= 3:
+    if money or not readings or decimals < 0 or digits >= 3:
         wants.append(Interval(None, low, high) if bare_loose else Interval(None, size, size))
         if other is not None:
             wants.append(Interval(None, other, other))

@@ -125,6 +125,8 @@ def _read(plain: str, start: int, end: int, done: int, day_clock: bool) -> list[
         return None
     if previous == ":" and start > 1 and plain[start - 2].isdigit():
         return None
+    if previous == "+" and start > 1 and plain[start - 2].isdigit():
+        return []  # 90+6: what is added to a number is no value of its own
     if previous == "-" and start > 1 and plain[start - 2].isalnum():
         return None
     if following == ":" and plain[end + 1 : end + 2].isdigit():

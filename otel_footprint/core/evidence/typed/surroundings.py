@@ -158,6 +158,7 @@ _HEDGES: Final[dict[str, Hedge]] = {
     "roughly": "about",
     "circa": "about",
     "ca": "about",
+    "between": "range",
     "nearly": "under",
     "almost": "under",
     "over": "over",
@@ -227,6 +228,8 @@ def read_lead(plain: str, start: int) -> Lead:
                 currency, begin = "INR", word_at
             if word == "than":
                 hedge = _THAN.get(left_word(plain, word_at)[1])
+            elif word == "to":
+                hedge = "range" if left_word(plain, word_at)[1] == "up" else None
             else:
                 hedge = _HEDGES.get(word)
             if hedge is not None and "," in plain[word_at:begin]:
