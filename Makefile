@@ -31,9 +31,11 @@ format: $(VENV)/.ready-dev  ## format the source
 names: $(VENV)/.ready-dev  ## generate the telemetry names and their page from the registry
 	$(BIN)/python scripts/generate_names.py
 
-bench: .cache/bench/.ready  ## added time per call against the peers (about 10 minutes)
+bench: .cache/bench/.ready  ## added time per call against the peers (about 15 minutes); the figures go into docs/overhead.md
 	mkdir -p .cache/figures
-	.cache/bench/bin/python benchmarks/overhead.py --json .cache/figures/overhead.json
+	.cache/bench/bin/python benchmarks/overhead.py --page docs/overhead.md --json .cache/figures/openai.json
+	.cache/bench/bin/python benchmarks/overhead.py --page docs/overhead.md --json .cache/figures/anthropic.json \
+		--api anthropic --sizes 6 22 200 --kinds answer tool_call --rounds 5
 
 check-oldest: .venv-oldest/.ready  ## the test suite with the oldest supported versions
 	.venv-oldest/bin/python -m pytest $(PYTEST) $$(sed -n 's/^tests/--deselect=&/p' .ci/oldest-without.txt)

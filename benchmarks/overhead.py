@@ -179,18 +179,29 @@ def _cell(values: list[float], form: str) -> str:
     return f"{middle} ({low} to {high})"
 
 
+def put(report: str, page: Path, api: str) -> None:
+    """Replace what stands between the marks of the page."""
+    begin, end = f"<!-- figures: {api} -->", "<!-- end of figures -->"
+    head, mark, rest = page.read_text().partition(begin)
+    _, closing, tail = rest.partition(end)
+    if not mark or not closing:
+        raise SystemExit(f"{page}: no {begin} … {end} to put the figures between")
+    page.write_text(f"{head}{begin}\n{report}\n{closing}{tail}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--api", choices=("openai", "anthropic"), default="openai")
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=VARIANTS)
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument(
         "--clock", choices=("cpu", "wall"), default="cpu", help="CPU time of the calling thread, or wall time"
     )
     parser.add_argument("--method", choices=("inside", "between"), default="inside")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--page", type=Path, help="put the tables between this page's marks for the API")
     parser.add_argument("--json", type=Path, help="write the medians of every round here")
     args = parser.parse_args()
     if any(size % 2 or size < 2 for size in args.sizes):
@@ -198,7 +209,10 @@ def main() -> None:
     if "none" not in args.variants:
         args.variants.insert(0, "none")
     found, bare, what = run(args)
-    print(tables(found, bare, what, args))
+    report = tables(found, bare, what, args)
+    print(report)
+    if args.page:
+        put(report, args.page, args.api)
     if args.json:
         rows = [{"variant": v, "size": s, "kind": k, "us": values} for (v, s, k), values in found.items()]
         args.json.write_text(
