@@ -6,6 +6,7 @@ Rules
 - Without export settings the process writes OTLP JSON lines as spans end, not in batches, so that nothing is lost to a
   signal or ``os._exit``. The process that was started first writes the run's file; a Python process below another one
   writes ``<name>.<pid>.otlp.jsonl`` beside it. A process that makes no telemetry writes no file.
+- With export settings telemetry goes there; what the run's summary needs is kept aside in the run's private folder.
 - SIGTERM keeps its meaning: where the application leaves it to the default, metrics are flushed (for two seconds at
   most) and the process then dies of it.
 """
@@ -46,6 +47,8 @@ def start() -> None:
         else:
             providers = _export()
         instrument_all(configured=out is not None)
+        if not out:
+            _tally(Path(os.environ[FOLDER]), below_python=_is_below(above))
         _flush_on_sigterm(providers)
 
 
@@ -204,6 +207,20 @@ def _export() -> tuple[Any, ...]:
         configurator: Any = _configuration._OTelSDKConfigurator  # what every distribution configures with
         configurator().configure()
     return trace.get_tracer_provider(), metrics.get_meter_provider(), _logs.get_logger_provider()
+
+
+def _tally(folder: Path, *, below_python: bool) -> None:
+    """Keep aside what the summary needs, where the provider takes a processor of ours."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+    from otel_footprint.cli.tally import TallyExporter
+
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, TracerProvider):
+        stream = OutFile(folder / "tally.otlp.jsonl", folder, below_python=below_python)
+        provider.add_span_processor(SimpleSpanProcessor(TallyExporter(cast("IO[str]", stream))))
 
 
 def instrument_all(*, configured: bool) -> None:

@@ -63,8 +63,7 @@ def main(arguments: argparse.Namespace) -> int:
     offset = _prepare(out, append=arguments.append) if out is not None else 0
     with tempfile.TemporaryDirectory(prefix="otel-footprint-") as folder:
         code = _run(command, child_environment(os.environ, Path(folder), out))
-        if out is not None:
-            _summarise(out, offset, Path(folder))
+        _summarise(out, offset, Path(folder))
     return _end_as(code)
 
 
@@ -165,13 +164,19 @@ else:
                 continue
 
 
-def _summarise(out: Path, offset: int, folder: Path) -> None:
+def _summarise(out: Path | None, offset: int, folder: Path) -> None:
     from otel_footprint.report.otlp import read_files
     from otel_footprint.report.summary import RunSummary
 
-    paths = [out, *(path for path in _files(folder) if path != out and path.exists())]
-    trace = read_files(paths, start=offset)
-    for line in RunSummary.of(trace).lines(paths):
+    written = [path for path in _files(folder) if path.exists()]
+    if out is None:
+        summary = RunSummary.of(read_files(written))
+        where = f"exported as {', '.join(export_settings(os.environ))} says"
+    else:
+        paths = [out, *(path for path in written if path != out)]
+        summary = RunSummary.of(read_files(paths, start=offset))
+        where = f"written to {', '.join(map(str, paths))}"
+    for line in summary.lines(where):
         print(line, file=sys.stderr)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
@@ -60,8 +59,8 @@ class RunSummary:
         bad = worst is not None and worst[1].verdict in ("ungrounded", "inconclusive")
         return cls(calls, evictions, totals, worst[1] if worst is not None and bad else None, trace.problems)
 
-    def lines(self, paths: Sequence[Path]) -> list[str]:
-        """For standard error: one line each for calls, answers, values, the worst answer and the files."""
+    def lines(self, where: str) -> list[str]:
+        """For standard error: one line each for calls, values, the worst answer, and ``where`` the telemetry is."""
         title = "otel-footprint:"
         if not self.calls and not self.totals.answers:
             lines = [f"{title} no model call was seen (otel-footprint doctor says what is observed, and what is not)"]
@@ -77,8 +76,7 @@ class RunSummary:
             statuses = ", ".join(f"{count} {status}" for status, count in self.worst.statuses)
             lines.append(f"{title} worst answer: {self.worst.place} {self.worst.verdict} ({statuses})")
         lines += [f"{title} {problem}" for problem in self.problems]
-        lines.append(f"{title} written to {', '.join(map(str, paths))}")
-        return lines
+        return [*lines, f"{title} {where}"]
 
 
 def _badness(answer: AnswerDocument) -> tuple[int, int, int]:

@@ -245,6 +245,12 @@ def test_with_export_settings_it_exports_there(
     )
     assert ended.code == 0
     assert names.EVIDENCE_VERDICT in ended.out
+    assert ended.err.splitlines()[:2] == [
+        "otel-footprint: 2 model calls, 1 answer: 1 ungrounded",
+        "otel-footprint: 2 values: 1 read, 1 unsupported; 0 messages left a window",
+    ]
+    assert ended.err.splitlines()[2].startswith("otel-footprint: worst answer: span ")
+    assert ended.err.splitlines()[3].startswith("otel-footprint: exported as OTEL_TRACES_EXPORTER, ")
     assert not list(tmp_path.glob("*.jsonl"))
 
 

@@ -281,7 +281,7 @@ def test_the_summary_of_a_run() -> None:
         span(4, attributes={**ANSWERED, names.EVIDENCE_VERDICT: "grounded", names.EVIDENCE_STATUS["evicted"]: 0}),
     )
     summary = RunSummary.of(Trace(spans, (), ()))
-    assert summary.lines([Path("/x/f.jsonl")]) == [
+    assert summary.lines("written to /x/f.jsonl") == [
         "otel-footprint: 3 model calls, 3 answers: 1 grounded, 2 ungrounded",
         "otel-footprint: 7 values: 3 read, 2 evicted, 2 unsupported; 9 messages left a window",
         f"otel-footprint: worst answer: span {TRACE}/{3:016x} ungrounded (1 read, 1 evicted, 2 unsupported)",
@@ -292,7 +292,7 @@ def test_the_summary_of_a_run() -> None:
 def test_a_run_without_a_fault_names_no_worst_answer() -> None:
     good = {names.EVIDENCE_VERDICT: "grounded", names.WINDOW_DECISION: "start", names.EVIDENCE_STATUS["read"]: 1}
     assert RunSummary.of(Trace((span(1, attributes=good),), (), ())).worst is None
-    assert "no model call" in RunSummary.of(Trace((), (), ())).lines([])[0]
+    assert "no model call" in RunSummary.of(Trace((), (), ())).lines("")[0]
 
 
 def test_a_file_cut_short_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
