@@ -261,7 +261,7 @@ def _number_anchors(asked: typed.Typed) -> Iterator[str]:
         return
     number = Decimal(match.group().replace(",", ""))
     seen: dict[str, None] = {}
-    for factor in _FACTORS if asked.unit is not None and asked.kind != "money" else _FACTORS[:1]:
+    for factor in _FACTORS if asked.kind in ("quantity", "duration") else _FACTORS[:1]:
         scaled = number * factor
         spelled = format(scaled.normalize(), "f")
         seen[spelled] = None

@@ -27,7 +27,7 @@ from otel_footprint.core.evidence.equations import Equation, equations
 from otel_footprint.core.evidence.families import Family
 from otel_footprint.core.evidence.normal import fold, tokens
 from otel_footprint.core.evidence.rows import Cell, Row
-from otel_footprint.core.evidence.search import Found, Target, search
+from otel_footprint.core.evidence.search import Effort, Found, Target, search
 from otel_footprint.core.evidence.shifted import shifted_dates
 from otel_footprint.core.evidence.sources import CallMade, Source
 from otel_footprint.core.evidence.stated import ACCOUNTED, Operand, Stated, Unit, numeric
@@ -41,6 +41,8 @@ BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_ROW_TEXT: Final = 400_000
 """Characters of results whose rows are read for one answer; more makes the answer's arithmetic bounded."""
 MAX_TARGETS: Final = 60
+MAX_EFFORT: Final = 60_000
+"""Results of derivations that one answer may cost; a long answer full of arithmetic takes a few thousand."""
 MAX_REMEMBERED: Final = 2_000
 
 MAX_COUNT_DISTANCE: Final = 400
@@ -150,8 +152,11 @@ class _Attempt:
         self.stated_before = stated_before
         self.text_before = text_before
         self.bounded = False
-        self._checked = list(equations(extraction.text))
-        self._wrong: set[int] = set()
+        self._effort = Effort(MAX_EFFORT)
+        self._written = {equation.at: equation for equation in equations(extraction.text)}
+        self._closed: set[int] = set()
+        self._round = 0
+        self._tried: dict[int, int] = {}  # the round after which a value was given up for good
         self._fields_said: dict[str, bool] = {}
 
     def run(self, targets: Sequence[Finding]) -> None:
@@ -161,53 +166,67 @@ class _Attempt:
             while changed and open_targets:
                 changed = False
                 for finding in open_targets:
-                    if self._try(finding, budget):
-                        changed = True
+                    if self._effort.left <= 0:
+                        self.bounded = True
+                        return
+                    if id(finding) not in self._closed and self._tried.get(id(finding)) != self._round:
+                        changed = self._try(finding, budget) or changed
                 open_targets = [finding for finding in open_targets if finding.status is None]
 
     def _try(self, finding: Finding, budget: float) -> bool:
         """Try one value; True when it became computed."""
-        if id(finding) in self._wrong:
-            return False
         read = numeric(finding.candidate)
         if read is None or read[0] == 0:
+            self._closed.add(id(finding))
             return False
         number, unit, unit_name = read
-        written = self._written(finding, number)
+        written = self._equation_of(finding, number)
         if written is not None:
-            if not written.holds:
-                self._wrong.add(id(finding))
-                finding.derivation = None
-                return False
-            if self._sound(written):
-                finding.status = "computed"
-                finding.derivation = Derivation("equation", tuple(ways.spelled(one) for _, one in written.operands))
-                return True
-            return False
+            return self._check(finding, written)
         target = Target(number, precision(number, unit, finding), rounds=unit == "percent")
-        for place in [operand for operand in self.stated.operands if operand.finding is finding][:2]:
-            found = search(target, self._families(place, unit, unit_name), budget)
-            if found is not None:
-                finding.derivation = found.derivation
-                if found.answer == "computed":
-                    finding.status = "computed"
-                    self._use(found, place)
-                    return True
+        unreached = 0
+        places = self.stated.of(finding)[:2]
+        for place in places:
+            self._effort.left -= len(self.stated.operands) // 4
+            found = search(target, self._families(place, unit, unit_name), budget, self._effort)
+            if isinstance(found, str):
+                unreached += found == "for good"
+                continue
+            finding.derivation = found.derivation
+            if found.answer == "computed":
+                finding.status = "computed"
+                self._round += 1
+                self._use(found, place)
+                return True
+        if unreached == len(places):
+            self._tried[id(finding)] = self._round
         return False
 
-    def _written(self, finding: Finding, number: Decimal) -> Equation | None:
-        for equation in self._checked:
-            if equation.stated == number and any(start <= equation.at < end for start, end in finding.candidate.spans):
-                return equation
+    def _check(self, finding: Finding, written: Equation) -> bool:
+        if not written.holds:
+            self._closed.add(id(finding))
+            finding.derivation = None
+            return False
+        if not self._sound(written):
+            return False
+        finding.status = "computed"
+        finding.derivation = Derivation("equation", tuple(ways.spelled(one) for _, one in written.operands))
+        self._round += 1
+        return True
+
+    def _equation_of(self, finding: Finding, number: Decimal) -> Equation | None:
+        if self._written:
+            for start, end in finding.candidate.spans:
+                for at in range(start, min(end, start + 12)):
+                    equation = self._written.get(at)
+                    if equation is not None and equation.stated == number:
+                        return equation
         return None
 
     def _sound(self, equation: Equation) -> bool:
         """Whether no operand of the equation is a value that nothing accounts for."""
-        for at, _ in equation.operands:
-            for operand in self.stated.operands:
-                if operand.start <= at < operand.end and operand.finding.status not in self.around.accounted:
-                    return False
-        return True
+        operands = (self.stated.at(at) for at, _ in equation.operands)
+        return all(operand is None or operand.finding.status in self.around.accounted for operand in operands)
 
     def _use(self, found: Found, target: Operand) -> None:
         """Operands that entered a sum are worse ones for the next; what a difference was taken from is a better one."""
@@ -262,7 +281,7 @@ class _Attempt:
             Family("sum or difference of items", 1, lambda: ways.item_ends(fresh, place)),
             Family("difference of field", 1, lambda: ways.from_fields(ranked, self._named_beside(place))),
             Family("difference", 1, lambda: ways.neighbour_differences(near, place)),
-            Family("difference of variants", 1, lambda: ways.kin_differences(ranked, self.by_number, self.rows)),
+            Family("difference of variants", 1, lambda: ways.kin_differences(ranked, self.by_number, self.by_name)),
             Family("column sum", 1, lambda: ways.owned_columns(self.owned, money=True)),
             Family("column sum", 1, lambda: ways.named_columns(self._named_beside(place), money=True)),
             Family("count times value", 1, lambda: ways.counted(ranked, counts)),
@@ -356,6 +375,15 @@ class _Attempt:
             for cell in row.cells:
                 if cell.money:
                     found.setdefault(cell.number, []).append((row, cell))
+        return found
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Row]]:
+        """The rows of each name."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for name in row.names:
+                found.setdefault(name, []).append(row)
         return found
 
     @cached_property

@@ -6,16 +6,17 @@ Rules
 - Typed values (dates, times, money, percent, numbers with a unit, phone numbers …) are data whatever their digit count.
 - Else a digit is required: an identifier mixes digits with letters or ``: _ - / .`` and has four characters or more; a
   bare number has ``min_digits`` digits or more. A number with a short unit or word glued on is judged on its number.
-- Prose: ``24/7`` and other short numbers joined, ``5-star``, list numbering, names of fields (``address1``). Placeholders
-  (``W0000000``, ``XXX-123``) are data only where something accounts for them (``is_coined``).
+- Prose: ``24/7`` and other short numbers joined, ``5-star``, ``7-of-14``, list numbering, names of fields
+  (``address1``). Placeholders (``W0000000``, ``XXX-123``) are data only where something accounts for them (``is_coined``).
 - Fenced code is not data unless asked for. An answer that is wholly JSON is read as JSON: its own keys are labels, of
   which only the parts that are data count.
-- At most ``MAX_TOKENS`` tokens of an answer are looked at.
+- At most ``MAX_TOKENS`` tokens and ``MAX_CHARS`` characters of an answer are looked at.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -25,6 +26,7 @@ from otel_footprint.core.evidence.normal import Token, fold, form, tokens
 from otel_footprint.core.evidence.options import Evidence
 
 MAX_TOKENS: Final = 20_000
+MAX_CHARS: Final = 100_000
 
 _FENCE: Final = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -69,6 +71,7 @@ class Extraction:
     """The candidates of one answer in order of first appearance. ``pieces`` are the JSON leaves, None for prose."""
 
     def __init__(self, text: str, options: Evidence) -> None:
+        text = text[:MAX_CHARS]
         self.text = text
         self.options = options
         self._found: dict[Hashable, Candidate] = {}
@@ -92,7 +95,8 @@ class Extraction:
 
     def _prose(self, prose: str, offset: int, key: str | None) -> None:
         folded = fold(prose)
-        taken: list[tuple[int, int]] = list(self._declared(prose, offset, key)) if self.options.shapes else []
+        declared = sorted(self._declared(prose, offset, key)) if self.options.shapes else []
+        taken: list[tuple[int, int]] = []
         weak: dict[int, typed.Typed] = {}
         hedged: typed.Typed | None = None
         for value in typed.find(prose):
@@ -101,11 +105,11 @@ class Extraction:
             hedged = value if value.hedged else None
             if value.weak:
                 weak[value.start] = value
-            elif not _overlaps(taken, value.start, value.end):
+            elif not _overlaps(declared, value.start, value.end):
                 taken.append((value.start, value.end))
                 if not _trivial(value):
                     self._typed(value, offset, key)
-        taken.sort()
+        taken = sorted([*taken, *declared])
         for token in _outside(tokens(folded, with_digits=True), taken, folded):
             self._budget -= 1
             if self._budget < 0:
@@ -167,7 +171,9 @@ class Extraction:
         if kind is None:
             return
         number_form = None
-        if kind == "number":
+        if kind == "identifier":
+            value = None  # the number in front of 5200-A is none of its own
+        else:
             glued = _GLUED.fullmatch(spelled)
             number_form = form(glued.group(1)) if glued else None
         self._add(
@@ -314,7 +320,9 @@ def _trimmed(prose: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _overlaps(taken: list[tuple[int, int]], start: int, end: int) -> bool:
-    return any(left < end and start < right for left, right in taken)
+    """Whether a span meets one of these, which are sorted and apart from each other."""
+    place = bisect_right(taken, (start, start))
+    return (place > 0 and taken[place - 1][1] > start) or (place < len(taken) and taken[place][0] < end)
 
 
 def _outside(found: Iterator[Token], taken: list[tuple[int, int]], folded: str) -> Iterator[Token]:

@@ -204,24 +204,26 @@ def owned_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
 
 
 def kin_differences(
-    stated: Sequence[Operand], by_number: Mapping[Decimal, Sequence[tuple[Row, Cell]]], rows: Sequence[Row]
+    stated: Sequence[Operand],
+    by_number: Mapping[Decimal, Sequence[tuple[Row, Cell]]],
+    by_name: Mapping[str, Sequence[Row]],
 ) -> Iterator[Result]:
     """A stated value of a row less the same field of another row under the same name (one product, two variants' prices)."""
     seen: set[tuple[Decimal, Decimal]] = set()
     for operand in stated[:8]:
         for row, cell in by_number.get(operand.number, ())[:8]:
-            kin = row.kin
             last = cell.field.rpartition(".")[2]
-            for other in rows:
-                if other is row or kin.isdisjoint(other.names):
-                    continue
-                for theirs in other.cells:
-                    pair = (operand.number, theirs.number)
-                    if not theirs.money or theirs.number == operand.number or pair in seen:
+            for name in sorted(row.kin):
+                for other in by_name.get(name, ())[:MAX_ROWS]:
+                    if other is row:
                         continue
-                    if theirs.field.rpartition(".")[2] == last:
-                        seen.add(pair)
-                        yield abs(operand.number - theirs.number), _inputs((max(pair), min(pair)))
+                    for theirs in other.cells:
+                        pair = (operand.number, theirs.number)
+                        if not theirs.money or theirs.number == operand.number or pair in seen:
+                            continue
+                        if theirs.field.rpartition(".")[2] == last:
+                            seen.add(pair)
+                            yield abs(operand.number - theirs.number), _inputs((max(pair), min(pair)))
 
 
 def from_fields(ranked: Sequence[Operand], rows: Sequence[Row]) -> Iterator[Result]:

@@ -43,6 +43,9 @@ from otel_footprint.core.evidence.verdicts import (
 )
 
 MAX_CARRIERS: Final = 8
+MAX_SCAN: Final = 4_000_000_000
+"""Characters of results that the values of one answer may be searched in, all together; twenty values in 16 MB take a
+quarter of it."""
 _ENDING: Final = re.compile(
     r"(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4|digits)[^.\n]{0,20}|[*x•·.…]{2,}[\s\-]*)\W{0,6}$", re.IGNORECASE
 )
@@ -111,6 +114,11 @@ class Asked:
         if candidate.shape == "identifier" and not candidate.declared:
             self.parts = _parts(candidate.form, options)
 
+    @property
+    def cost(self) -> int:
+        """How often a text is searched for it, about."""
+        return len(self.whole.needles) + len(self.parts or ()) + (8 if self.value is not None else 0)
+
 
 def judge(
     text: str,
@@ -124,19 +132,36 @@ def judge(
     """Judge ``text``. ``nothing_to_read`` says that this is a plain chat with nothing an answer could be held against."""
     options = ground.options
     extraction = Extraction(text, options)
+    findings, asked = account(extraction, ground, turn)
+    if extraction.pieces is None:
+        findings += _placed(text, findings, asked, ground)
+    findings = [
+        finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
+    ]
+    return _verdict(findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind)
+
+
+def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Finding], list[Asked]]:
+    """Give every candidate the first status that holds; with each finding the questions it was asked by."""
     findings = [Finding(candidate) for candidate in extraction.candidates]
-    asked = [Asked(finding.candidate, text, options) for finding in findings]
+    asked = [Asked(finding.candidate, extraction.text, ground.options) for finding in findings]
+    room = MAX_SCAN
+    size = sum(len(source.carried.text) for source in (*ground.window, *ground.left))
     for finding, question in zip(findings, asked, strict=True):
         _said(finding, question, ground)
         if finding.status is None:
-            _carried(finding, question, ground)
+            room -= size * question.cost
+            if room < 0:
+                finding.bounded = True
+            else:
+                _carried(finding, question, ground)
     around = Surroundings(ground.window, ground.calls, ground.said[-1].text if ground.said else "", turn)
     if ground.deriver.derive(extraction, findings, around):
         for finding in findings:
             finding.bounded = finding.bounded or (finding.status is None and numeric(finding.candidate) is not None)
     if ground.left:
         for finding, question in zip(findings, asked, strict=True):
-            if finding.status is None:
+            if finding.status is None and not finding.bounded:
                 _evicted(finding, question, ground)
         _worked_out_before(extraction, findings, ground, around)
     for finding, question in zip(findings, asked, strict=True):
@@ -144,12 +169,7 @@ def judge(
             _argued(finding, question, ground)
         if finding.status is None:
             finding.status = "derivable" if finding.derivation is not None else "unsupported"
-    if extraction.pieces is None:
-        findings += _placed(text, findings, asked, ground)
-    findings = [
-        finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
-    ]
-    return _verdict(findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind)
+    return findings, asked
 
 
 def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], ground: Ground) -> list[Finding]:

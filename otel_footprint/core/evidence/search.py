@@ -25,6 +25,7 @@ MAX_STEPS: Final = 4_000
 """Results of one search; with few marks by then the value is simply not reached."""
 
 Answer: TypeAlias = Literal["computed", "derivable"]
+Unreached: TypeAlias = Literal["so far", "for good"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,18 @@ class Found:
     derivation: Derivation
 
 
-def search(target: Target, families: Sequence[Family], budget: float) -> Found | None:
-    """The first derivation that gives the target, families stepped together by cumulative cost up to ``budget``."""
+@dataclass(slots=True)
+class Effort:
+    """Work that one answer may cost, in results of derivations; ``left`` counts down."""
+
+    left: int
+
+
+def search(target: Target, families: Sequence[Family], budget: float, effort: Effort) -> Found | Unreached:
+    """The first derivation that gives the target, families stepped together by cumulative cost up to ``budget``.
+
+    ``for good`` says that a larger budget would find nothing either.
+    """
     low, high = target.number / 2, target.number * 2
     unit = Decimal(1).scaleb(-target.decimals)
     universe = (high - low) / unit
@@ -57,14 +68,17 @@ def search(target: Target, families: Sequence[Family], budget: float) -> Found |
     steps = 0
     while queue:
         cost, place, results = queue[0]
-        if cost > budget or steps >= MAX_STEPS:
-            return None
+        if cost > budget:
+            return "so far"
+        if steps >= MAX_STEPS or effort.left <= 0:
+            return "for good"
         result = next(results, None)
         if result is None:
             heapq.heappop(queue)
             continue
         heapq.heapreplace(queue, (cost + families[place].cost, place, results))
         steps += 1
+        effort.left -= 1
         number = result[0]
         if number <= 0 or not low <= number <= high:
             continue
@@ -77,5 +91,5 @@ def search(target: Target, families: Sequence[Family], budget: float) -> Found |
             return Found(answer, Derivation(families[place].name, result[1]))
         marked.add(rounded)
         if len(marked) > STOP_SHARE * universe and len(marked) > 1:
-            return None
-    return None
+            return "for good"
+    return "for good"

@@ -126,6 +126,10 @@ class Stated:
                 if len(operands) >= MAX_OPERANDS:
                     break
         operands.sort(key=lambda operand: operand.start)
+        self._starts = [operand.start for operand in operands]
+        self._of: dict[int, list[Operand]] = {}
+        for operand in operands:
+            self._of.setdefault(id(operand.finding), []).append(operand)
         breakdowns = [match.span() for match in _BREAKDOWN.finditer(text)]
         for operand in operands:
             # "$306 ($196 + $110)": what stands in the brackets is already in the value before them.
@@ -136,6 +140,15 @@ class Stated:
             (match.start(), int(match.group(1)) if match.group(1) else _WORDS.get(match.group(2).lower(), 1))
             for match in _COUNT.finditer(text)
         )
+
+    def of(self, finding: Finding) -> list[Operand]:
+        """The occurrences of one value."""
+        return self._of.get(id(finding), [])
+
+    def at(self, place: int) -> Operand | None:
+        """The operand that covers a place of the text."""
+        found = bisect_right(self._starts, place) - 1
+        return self.operands[found] if found >= 0 and place < self.operands[found].end else None
 
 
 def numeric(candidate: Candidate) -> tuple[Decimal, Unit, str | None] | None:
