@@ -147,6 +147,7 @@ class _Reader:
     ) -> None:
         if self.paused:
             return
+        span = getattr(INVOCATION.get(), OUTER_SPAN, span)
         facts = facts_of(span)
         fetched = facts.operation == FETCH
         if not fetched and facts.operation not in JUDGED:
@@ -190,7 +191,7 @@ class _Reader:
                     response_id=facts.response_id,
                     previous_response_id=facts.previous_response_id,
                 ),
-                span=getattr(INVOCATION.get(), OUTER_SPAN, span),
+                span=span,
                 context=facts.context,
                 log_record=log_record,
             )

@@ -163,3 +163,58 @@ def test_a_langchain_call_is_one_call():
     assert seen["windows"] == [["user"]] + [["user", "assistant", "tool"]] * 3
     assert seen["spans"] == 4
     assert seen["scopes"] == ["opentelemetry.instrumentation.genai.langchain"]
+
+
+def test_a_pydantic_ai_call_is_one_call_and_one_span():
+    need("pydantic-ai-slim")
+    seen = run(
+        """
+        from opentelemetry import trace
+        trace.set_tracer_provider(sink.tracer_provider)
+        on()
+        from pydantic_ai import Agent
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+        Agent.instrument_all()
+        with ScriptedProvider([ToolCalls([ToolUse("get_order", {"id": "W-1"})]), Text("It left.")]) as provider:
+            model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=provider.openai_url, api_key="x"))
+            agent = Agent(model, name="shop")
+
+            @agent.tool_plain
+            def get_order(id: str) -> str:
+                return "left"
+
+            agent.run_sync("Where is W-1?")
+        done(spans=len(sink.chat_spans), agents=[seen.call.agent for seen in calls],
+             on=[seen.span.instrumentation_scope.name for seen in calls])
+        """
+    )
+    assert (seen["answers"], seen["spans"], seen["agents"]) == (["", "It left."], 2, ["shop", "shop"])
+    assert seen["on"] == ["pydantic-ai", "pydantic-ai"]
+
+
+def test_an_agent_framework_call_is_one_call_and_one_span():
+    need("agent-framework-openai")
+    seen = run(
+        """
+        import asyncio
+        from opentelemetry import trace
+        trace.set_tracer_provider(sink.tracer_provider)
+        on()
+        from agent_framework import Agent
+        from agent_framework.observability import enable_instrumentation
+        from agent_framework.openai import OpenAIChatCompletionClient
+        enable_instrumentation()
+
+        def get_order(id: str) -> str:
+            "Look an order up."
+            return "left"
+
+        with ScriptedProvider([ToolCalls([ToolUse("get_order", {"id": "W-1"})]), Text("It left.")]) as provider:
+            client = OpenAIChatCompletionClient(base_url=provider.openai_url, api_key="x", model="m")
+            asyncio.run(Agent(client, name="shop", tools=[get_order]).run("Where is W-1?"))
+        done(spans=len(sink.chat_spans))
+        """
+    )
+    assert (seen["answers"], seen["spans"]) == (["", "It left."], 2)
+    assert seen["scopes"] == ["agent_framework"]

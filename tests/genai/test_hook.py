@@ -107,7 +107,7 @@ def test_so_it_is_where_the_framework_does_not_tell_the_context(sampled_or_not):
 
 
 SPANS_OF_FRAMEWORKS = [
-    {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"},
+    {"gen_ai.operation.name": "chat", "gen_ai.request.model": "theirs", "gen_ai.conversation.id": "c-1"},
     {"openinference.span.kind": "LLM"},
 ]
 
@@ -121,6 +121,7 @@ def test_a_call_inside_a_frameworks_own_span_of_it_has_no_second_span(watch, att
             list(anthropic_client(provider).messages.create(model="c", max_tokens=9, messages=USER, stream=True))
             for seen in watch.calls:
                 assert seen.span is outer
+                assert seen.call.conversation_id == attributes.get("gen_ai.conversation.id")
                 assert seen.call.ref.span_id == outer.get_span_context().span_id
                 seen.span.set_attribute("found", True)
         with tracer.start_as_current_span("agent", attributes={"gen_ai.operation.name": "invoke_agent"}):
