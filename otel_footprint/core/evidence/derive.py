@@ -41,8 +41,8 @@ BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_ROW_TEXT: Final = 400_000
 """Characters of results whose rows are read for one answer; more makes the answer's arithmetic bounded."""
 MAX_TARGETS: Final = 60
-MAX_EFFORT: Final = 60_000
-"""Results of derivations that one answer may cost; a long answer full of arithmetic takes a few thousand."""
+MAX_EFFORT: Final = 20_000
+"""Results of derivations that one answer may cost; a long answer full of arithmetic takes a thousand."""
 MAX_REMEMBERED: Final = 2_000
 
 MAX_COUNT_DISTANCE: Final = 400
