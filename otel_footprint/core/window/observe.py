@@ -121,9 +121,10 @@ def decide(
     """
     rewritten = {j for _, j in comparison.rewritten}
     kept = any(i >= 0 and (after[j].role != "system" or j in rewritten) for j, i in enumerate(comparison.origin))
-    if not kept and sum(1 for j in comparison.added if after[j].role != "system") <= 1:
+    lost = any(before[i].role != "system" for i in comparison.left)
+    if lost and not kept and sum(1 for j in comparison.added if after[j].role != "system") <= 1:
         return "reset", frozenset()
-    if comparison.left:
+    if lost:
         summary = _summary(comparison, before, after, returning)
         if summary or envelope_grew:
             return "summarize", summary
