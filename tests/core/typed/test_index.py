@@ -113,6 +113,33 @@ def flat(value: object, key: str | None = None) -> list[Leaf]:
     return [(key, value)]
 
 
+@given(
+    leaves=st.lists(
+        st.tuples(
+            st.sampled_from(["at", "at_est", "created_at"]),
+            st.one_of(
+                st.builds(
+                    "2024-05-{:02d}T{:02d}:30:00{}".format,
+                    st.integers(18, 21),
+                    st.integers(0, 23),
+                    st.sampled_from(["", "Z", "+02:00", "-05:00", "+1100"]),
+                ),
+                st.builds(lambda hours: 1715990400 + hours * 3600, st.integers(0, 90)),
+            ),
+        ),
+        max_size=8,
+    ),
+    day=st.integers(18, 21),
+    hour=st.integers(0, 23),
+    zone=st.sampled_from(["EDT", "UTC", "CEST", "UTC+9", ""]),
+)
+@settings(deadline=None)
+def test_dates_with_zones_are_found_as_if_all_were_read(leaves: list[Leaf], day: int, hour: int, zone: str) -> None:
+    index, values = LeafIndex(leaves), all_values(leaves)
+    for asked in find(f"May {day}, 2024 at {hour:02d}:30 {zone}") + find(f"May {day}, {hour:02d}:30 {zone}"):
+        assert by_index(index, asked) == any(agrees(asked, value) for value in values), asked
+
+
 def test_what_repeats_is_kept_once() -> None:
     index = LeafIndex([("date", "2024-05-20"), ("price", 12.5), ("size", "10 GB")] * 10_000)
     asked = find("May 20, 2024 $12.50 10 GB")

@@ -23,7 +23,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from otel_footprint.core.evidence.typed.dates import is_day
-from otel_footprint.core.evidence.typed.fields import field_of
+from otel_footprint.core.evidence.typed.fields import Field, field_of
 from otel_footprint.core.evidence.typed.leaf import of_leaf
 from otel_footprint.core.evidence.typed.money_units import CODES
 from otel_footprint.core.evidence.typed.number_words import NUMBER_WORDS
@@ -31,6 +31,7 @@ from otel_footprint.core.evidence.typed.precision import FRACTION
 from otel_footprint.core.evidence.typed.runs import RUNS, trace, traces_of
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.value import Interval, Typed
+from otel_footprint.core.evidence.typed.zones import offsets
 
 Leaf: TypeAlias = "tuple[str | None, object]"
 
@@ -70,6 +71,7 @@ class LeafIndex:
         self._by_day: dict[tuple[int, int], dict[int, int]] = {}
         self._by_minute: dict[int, dict[str, int]] = {}
         self._zoned: set[int] = set()
+        self._by_utc_day: dict[date, int] = {}
         self._by_moment: dict[int, list[int]] = {}
         self._by_hex: dict[str, int] = {}
         self._epochs: list[tuple[float, int]] = []
@@ -184,6 +186,9 @@ class LeafIndex:
             at = _FRACTION.sub("", match[0][11:]) + zone
             if zone or match[6] is not None:
                 self._zoned.add(minute)
+                for offset in _offsets(match[6], field):
+                    there = date(year, month, day) + timedelta(days=(minute - offset) // _DAY)
+                    self._by_utc_day.setdefault(there, place)
             self._by_minute.setdefault(minute, {}).setdefault(at, place)
             self._by_moment.setdefault(date(year, month, day).toordinal() * _DAY + minute, []).append(place)
         return True
@@ -258,6 +263,14 @@ class LeafIndex:
             for year in rest[:1] if name == "date" else sorted(self.years):
                 if is_day(year, month, day):
                     yield from self._between(_seconds(year, month, day), 86_400)
+        elif name in ("utc date", "utc day"):
+            month, day = rest[-2:]
+            for there, place in self._by_utc_day.items():
+                if (there.month, there.day) == (month, day) and (name == "utc day" or there.year == rest[0]):
+                    yield place
+            for year in rest[:1] if name == "utc date" else sorted(self.years):
+                if is_day(year, month, day):
+                    yield from self._between(_seconds(year, month, day), _DAY * 60)
         elif name == "month":
             year, month = rest
             for (other, _), of_day in self._by_day.items():
@@ -293,6 +306,12 @@ class LeafIndex:
         while position < len(self._epochs) and self._epochs[position][0] < start + length:
             yield self._epochs[position][1]
             position += 1
+
+
+def _offsets(written: str | None, field: Field | None) -> tuple[int, ...]:
+    if written is None:
+        return (field.zone if field is not None else None) or ()
+    return (0,) if written[0] not in "+-" else offsets(written) or ()
 
 
 def _may_offer(key: str | None, value: object, unit: str | None, low: Decimal, high: Decimal) -> bool:

@@ -32,12 +32,14 @@ from otel_footprint.core.evidence.typed.phones import phone
 from otel_footprint.core.evidence.typed.plain import PAD
 from otel_footprint.core.evidence.typed.plain import plain as plain_of
 from otel_footprint.core.evidence.typed.surroundings import Lead, Tail, read_tail
-from otel_footprint.core.evidence.typed.times import DAY_CLOCK, clock, iso_instant
-from otel_footprint.core.evidence.typed.value import Typed, placed
+from otel_footprint.core.evidence.typed.times import DAY_CLOCK, clock, in_utc, iso_instant
+from otel_footprint.core.evidence.typed.value import Typed, asking, placed
 
 _DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _REST: Final = re.compile(r"[\w.:/+-]*(?<![.:,+/-])")
 _HEX_NEIGHBOURS: Final = frozenset("abcdefABCDEFxX:-.")
+_NEAR: Final = 8
+_BETWEEN: Final = re.compile(r",?[ \u00a0]{0,3}(?:at|@)?[ \u00a0]{0,3}")
 _DATE_JOINTS: Final = frozenset("-/._")
 _JOINED: Final = frozenset("/@\\_=#")
 
@@ -54,6 +56,12 @@ def find(text: str) -> tuple[Typed, ...]:
             continue
         values, done = _at(plain, start, end, done, day_clock)
         found += values
+    for position in range(len(found) - 1):
+        day, at = found[position], found[position + 1]
+        if day.kind == "date" and at.kind == "time" and at.start - day.end <= _NEAR:
+            moved = in_utc(day, at)
+            if moved and _BETWEEN.fullmatch(plain, day.end, at.start):
+                found[position] = asking(day, day.asked | moved)
     if text is not plain:
         found = [value if value.text == text[value.start : value.end] else _retold(value, text) for value in found]
     return tuple(_with_words(plain, text, found))

@@ -5,7 +5,8 @@ Rules
 - A time asks for its minute, or for its second where one is stated; ``07:00`` carries ``07:00:00``, not ``07:00:30``.
 - Without am/pm and without a leading zero, an hour up to 12 is read both ways, unless a leading zero or an hour past 12
   in the same text shows that its times are those of a 24 hour clock.
-- Where both sides state a zone, both are converted to UTC. Where one side states none, the zone is ignored.
+- Where both sides state a zone, both are converted to UTC, and a date with them that is another day there. Where one side
+  states none, the zone is ignored.
 - ``+1`` and "next day" behind a time belong to it and may be missing on either side; ``+2`` and more may not.
 - A date-time with its ``T`` is one value whose parts are its date and its time; in prose date and time are two values.
 """
@@ -69,6 +70,10 @@ def instant_keys(
     """The keys of a date with a time, as one value. It carries its date and its time by themselves, too."""
     asked: set[Hashable] = set()
     carried: set[Hashable] = set()
+    if zone is not None:
+        for offset in zone:
+            there = date(year, month, day) + timedelta(days=(minute - offset) // _DAY_MINUTES)
+            carried |= {("utc date", there.year, there.month, there.day), ("utc day", there.month, there.day)}
     shifted: list[tuple[tuple[int, int, int], int, int | None]] = [((year, month, day), minute, None)]
     if zone is not None:
         for offset in zone:
@@ -95,6 +100,29 @@ def instant_keys(
             )
     carried |= day_keys(Day(year, month, day))[1] | time_keys(minute, second, zone)[1]
     return frozenset(asked), frozenset(carried)
+
+
+def in_utc(day: Typed, at: Typed) -> frozenset[Hashable]:
+    """What a date asks for besides, because the time with a zone behind it is on another day in UTC."""
+    locals_ = [key[1] for key in at.asked if isinstance(key, tuple) and key[0] in ("time, no zone", "second, no zone")]
+    there = [key[1] for key in at.asked if isinstance(key, tuple) and key[0] in ("utc", "utc second")]
+    asked: set[Hashable] = set()
+    for minute in locals_:
+        for utc in there:
+            offset = (minute - utc + 720) % _DAY_MINUTES - 720
+            days = (minute - offset) // _DAY_MINUTES
+            if not days:
+                continue
+            for key in day.asked:
+                if not isinstance(key, tuple):
+                    continue
+                if key[0] == "date":
+                    moved = date(*key[1:]) + timedelta(days=days)
+                    asked.add(("utc date", moved.year, moved.month, moved.day))
+                elif key[0] == "day":
+                    moved = date(2024, *key[1:]) + timedelta(days=days)
+                    asked.add(("utc day", moved.month, moved.day))
+    return frozenset(asked)
 
 
 # ---------------------------------------------------------------- spellings

@@ -105,6 +105,11 @@ def placed(value: Typed, start: int, end: int, text: str, parts: tuple[Typed, ..
     )
 
 
+def asking(value: Typed, asked: frozenset[Hashable]) -> Typed:
+    """The same value, satisfied by other keys."""
+    return Typed(value.kind, value.start, value.end, value.text, asked, value.carried, weak=value.weak)
+
+
 def agrees(answer: Typed, carried: Typed) -> bool:
     """Whether ``carried`` is the value ``answer`` states, perhaps in another spelling (never because they look alike)."""
     if not answer.asked.isdisjoint(carried.carried):
