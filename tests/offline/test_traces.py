@@ -1,8 +1,7 @@
-"""Trace files: judged from the messages on their spans, or reported from the verdicts in them."""
+"""Trace files with messages: their calls are judged as they were made."""
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -10,89 +9,29 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from otlp_cases import (
+    ANSWER,
+    ANY,
+    ASKED,
+    CALLED,
+    FIRST,
+    READ,
+    SECOND,
+    TRACE,
+    attributes,
+    judged,
+    span,
+    text,
+    trace,
+    value,
+)
 
-from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.offline import otlp
 from otel_footprint.offline.files import TraceFile
 from otel_footprint.offline.judged import Judged
-from otel_footprint.offline.recorded import recorded
 from otel_footprint.offline.traces import judge_trace
 from otel_footprint.telemetry import names
-
-TRACE = "0af7651916cd43dd8448eb211c80319c"
-
-
-def value(given: Any) -> dict[str, Any]:
-    """A value as OTLP JSON spells it."""
-    match given:
-        case bool():
-            return {"boolValue": given}
-        case int():
-            return {"intValue": str(given)}
-        case float():
-            return {"doubleValue": given}
-        case list():
-            return {"arrayValue": {"values": [value(item) for item in given]}}
-        case dict():
-            return {"kvlistValue": {"values": attributes(given)}}
-        case None:
-            return {}
-        case _:
-            return {"stringValue": given}
-
-
-def attributes(given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": value(item)} for key, item in given.items()]
-
-
-def span(number: int, given: Mapping[str, Any], *, parent: int | None = None, **more: Any) -> dict[str, Any]:
-    found = {
-        "traceId": TRACE,
-        "spanId": f"{number:016x}",
-        "name": "chat m",
-        "startTimeUnixNano": str(number * 1_000_000_000),
-        "endTimeUnixNano": str(number * 1_000_000_000 + 500),
-        "attributes": attributes({"gen_ai.operation.name": "chat", **given}),
-        **more,
-    }
-    return found if parent is None else {**found, "parentSpanId": f"{parent:016x}"}
-
-
-def request(*spans: Mapping[str, Any]) -> dict[str, Any]:
-    return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {"name": "s"}, "spans": list(spans)}]}]}
-
-
-def trace(*spans: Mapping[str, Any], logs: list[dict[str, Any]] | None = None) -> TraceFile:
-    export = otlp.read(request(*spans))
-    records = otlp.read({"resourceLogs": [{"scopeLogs": [{"logRecords": logs or []}]}]}).logs
-    return TraceFile(export.spans, records)
-
-
-def judged(*spans: Mapping[str, Any], logs: list[dict[str, Any]] | None = None) -> list[Judged]:
-    found, problems, _ = judge_trace(trace(*spans, logs=logs), Evidence())
-    assert problems == []
-    return found
-
-
-def text(role: str, content: str, **more: Any) -> dict[str, Any]:
-    return {"role": role, "parts": [{"type": "text", "content": content}], **more}
-
-
-ASKED = text("user", "What did I order?")
-CALLED = {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {}}]}
-READ = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": '{"order": "AB-48213"}'}]}
-ANSWER = text("assistant", "It is AB-48213, not XY-99999.", finish_reason="stop")
-FIRST: dict[str, Any] = {
-    "gen_ai.input.messages": [ASKED],
-    "gen_ai.output.messages": [{**CALLED, "finish_reason": "tool_calls"}],
-    "gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
-}
-SECOND: dict[str, Any] = {
-    "gen_ai.input.messages": [ASKED, CALLED, READ],
-    "gen_ai.output.messages": [ANSWER],
-    "gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
-}
 
 
 def as_text(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,101 +215,6 @@ def test_a_window_of_another_process_accuses_nobody() -> None:
     assert (answer["verdict"], answer["reasons"]) == ("inconclusive", ["unseen_history"])
 
 
-# Reading OTLP JSON.
-
-
-def test_other_spellings_of_otlp() -> None:
-    raw = {
-        "resource_spans": [
-            {
-                "instrumentationLibrarySpans": [
-                    {
-                        "spans": [
-                            {
-                                "trace_id": base64.b64encode(bytes.fromhex(TRACE)).decode(),
-                                "span_id": base64.b64encode(bytes(range(8))).decode(),
-                                "parent_span_id": "",
-                                "name": "x",
-                                "start_time_unix_nano": 5,
-                                "status": {"code": "STATUS_CODE_ERROR"},
-                                "attributes": [
-                                    {"key": "a", "value": {"int_value": 3}},
-                                    {"key": "b", "value": {"array_value": {}}},
-                                ],
-                                "events": [{"name": "e", "time_unix_nano": "7"}],
-                            }
-                        ]
-                    }
-                ]
-            }
-        ]
-    }
-    (found,) = otlp.read(raw).spans
-    assert (found.trace_id, found.span_id, found.parent_id) == (TRACE, "0001020304050607", None)
-    assert (found.start_ns, found.error) == (5, True)
-    assert found.attributes == {"a": 3, "b": []}
-    assert found.events[0].time_ns == 7
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        {},
-        [],
-        None,
-        {"resourceSpans": 3},
-        {"resourceSpans": [3]},
-        {"resourceSpans": [{"scopeSpans": {}}]},
-        {"resourceSpans": [{"scopeSpans": [{"spans": [[]]}]}]},
-        {"resourceSpans": [{"resource": [1]}]},
-    ],
-)
-def test_what_is_no_export_is_refused(raw: object) -> None:
-    with pytest.raises(UnreadableInputError):
-        otlp.read(raw)
-
-
-ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "key",
-                    "value",
-                    "stringValue",
-                    "intValue",
-                    "doubleValue",
-                    "arrayValue",
-                    "kvlistValue",
-                    "values",
-                    "traceId",
-                    "name",
-                    "events",
-                ]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
-)
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["traceId", "spanId", "attributes", "events", "links", "status", "startTimeUnixNano"]), ANY
-    )
-)
-def test_wrong_types_are_read_or_refused(raw: dict[str, Any]) -> None:
-    try:
-        export = otlp.read(request(raw))
-    except UnreadableInputError:
-        return
-    assert len(export.spans) == 1
-
-
 @given(
     st.dictionaries(
         st.sampled_from(
@@ -382,97 +226,3 @@ def test_wrong_types_are_read_or_refused(raw: dict[str, Any]) -> None:
 def test_wrong_messages_are_judged_or_named(given_attributes: dict[str, Any]) -> None:
     found = otlp.Span(trace_id=TRACE, span_id="1", attributes=given_attributes)
     judge_trace(TraceFile((found,), ()), Evidence())
-
-
-# Recorded verdicts.
-
-
-def recorded_span(number: int, **more: Any) -> dict[str, Any]:
-    counts = {names.EVIDENCE_STATUS["read"]: 1, names.EVIDENCE_STATUS["unsupported"]: 2}
-    given = {names.EVIDENCE_VERDICT: "ungrounded", names.CONVERSATION_ID: "conv-1", names.EVIDENCE_CHOICE: 0, **counts}
-    return span(number, given, **more)
-
-
-def value_event(status: str, *, flagged: bool = False, **more: Any) -> dict[str, Any]:
-    given = {
-        names.EVIDENCE_CHOICE: 0,
-        names.VALUE_STATUS: status,
-        names.VALUE_SHAPE: "identifier",
-        names.VALUE_FLAGGED: flagged,
-        **more,
-    }
-    return {"name": names.EVENT_EVIDENCE_VALUE, "attributes": attributes(given)}
-
-
-def checked_event(**more: Any) -> dict[str, Any]:
-    counts = {names.EVIDENCE_STATUS["read"]: 1, names.EVIDENCE_STATUS["unsupported"]: 2}
-    given = {names.EVIDENCE_VERDICT: "ungrounded", names.EVIDENCE_CHOICE: 0, **counts, **more}
-    return {"name": names.EVENT_AGENT_EVIDENCE_CHECKED, "attributes": attributes(given)}
-
-
-def test_recorded_verdicts_with_their_values() -> None:
-    events = [
-        checked_event(),
-        value_event("read", **{names.VALUE_TOOL_CALL_IDS: ["c1"]}),
-        value_event("unsupported", flagged=True, **{names.VALUE_TEXT: "XY-99999"}),
-    ]
-    (found,) = recorded(trace(recorded_span(1, events=events)))
-    assert found.document["id"] == "conv-1"
-    (answer,) = found.document["answers"]
-    assert (answer["message_index"], answer["verdict"]) == (None, "ungrounded")
-    assert [(item["value"], item["status"], item["flagged"]) for item in answer["values"]] == [
-        (None, "read", False),
-        ("XY-99999", "unsupported", True),
-        (None, "unsupported", True),
-    ]
-    assert answer["values"][0]["carriers"] == [{"message_index": None, "tool_call_id": "c1"}]
-
-
-def test_recorded_verdicts_from_log_events_or_the_summary_alone() -> None:
-    identity = {"traceId": TRACE, "spanId": f"{1:016x}"}
-    logs = [
-        {**identity, "eventName": names.EVENT_AGENT_EVIDENCE_CHECKED, "attributes": checked_event()["attributes"]},
-        {**identity, "eventName": names.EVENT_EVIDENCE_VALUE, "attributes": value_event("read")["attributes"]},
-    ]
-    for found in (recorded(trace(recorded_span(1), logs=logs)), recorded(trace(recorded_span(1)))):
-        (answer,) = found[0].document["answers"]
-        assert sorted(item["status"] for item in answer["values"]) == ["read", "unsupported", "unsupported"]
-        assert sum(item["flagged"] for item in answer["values"]) == 2
-
-
-def test_an_evicted_value_keeps_what_dropped_it() -> None:
-    event = value_event(
-        "evicted",
-        flagged=True,
-        **{
-            names.VALUE_EVICTED_DECISION: "clear",
-            names.VALUE_EVICTED_DECIDED_BY: "provider",
-            names.VALUE_EVICTED_TOOL: "get_order",
-            names.VALUE_EVICTED_TOOL_CALL_ID: "c1",
-        },
-    )
-    (found,) = recorded(trace(recorded_span(1, events=[checked_event(), event])))
-    assert found.document["answers"][0]["values"][0]["evicted_by"] == {
-        "decision": "clear",
-        "decided_by": "provider",
-        "tool_call_id": "c1",
-        "tool": "get_order",
-    }
-
-
-def test_each_choice_and_no_agent() -> None:
-    events = [checked_event(), checked_event(**{names.EVIDENCE_CHOICE: 1, names.EVIDENCE_VERDICT: "grounded"})]
-    agent = recorded_span(2)
-    agent["attributes"] = attributes({"gen_ai.operation.name": "invoke_agent", names.EVIDENCE_VERDICT: "ungrounded"})
-    (found,) = recorded(trace(recorded_span(1, events=events), agent))
-    assert [(answer["choice"], answer["verdict"]) for answer in found.document["answers"]] == [
-        (0, "ungrounded"),
-        (1, "grounded"),
-    ]
-
-
-def test_spans_that_were_judged_are_not_reported_again() -> None:
-    both = trace(span(1, SECOND), recorded_span(2))
-    _, _, seen = judge_trace(both, Evidence())
-    assert len(recorded(both, skip=seen)) == 1
-    assert recorded(both, skip=frozenset({f"{2:016x}"})) == []

@@ -1,0 +1,103 @@
+"""Trace files with our verdicts and without messages: reported as they were recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from otlp_cases import SECOND, TRACE, attributes, span, trace
+
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.offline.recorded import recorded
+from otel_footprint.offline.traces import judge_trace
+from otel_footprint.telemetry import names
+
+
+def recorded_span(number: int, **more: Any) -> dict[str, Any]:
+    counts = {names.EVIDENCE_STATUS["read"]: 1, names.EVIDENCE_STATUS["unsupported"]: 2}
+    given = {names.EVIDENCE_VERDICT: "ungrounded", names.CONVERSATION_ID: "conv-1", names.EVIDENCE_CHOICE: 0, **counts}
+    return span(number, given, **more)
+
+
+def value_event(status: str, *, flagged: bool = False, **more: Any) -> dict[str, Any]:
+    given = {
+        names.EVIDENCE_CHOICE: 0,
+        names.VALUE_STATUS: status,
+        names.VALUE_SHAPE: "identifier",
+        names.VALUE_FLAGGED: flagged,
+        **more,
+    }
+    return {"name": names.EVENT_EVIDENCE_VALUE, "attributes": attributes(given)}
+
+
+def checked_event(**more: Any) -> dict[str, Any]:
+    counts = {names.EVIDENCE_STATUS["read"]: 1, names.EVIDENCE_STATUS["unsupported"]: 2}
+    given = {names.EVIDENCE_VERDICT: "ungrounded", names.EVIDENCE_CHOICE: 0, **counts, **more}
+    return {"name": names.EVENT_AGENT_EVIDENCE_CHECKED, "attributes": attributes(given)}
+
+
+def test_recorded_verdicts_with_their_values() -> None:
+    events = [
+        checked_event(),
+        value_event("read", **{names.VALUE_TOOL_CALL_IDS: ["c1"]}),
+        value_event("unsupported", flagged=True, **{names.VALUE_TEXT: "XY-99999"}),
+    ]
+    (found,) = recorded(trace(recorded_span(1, events=events)))
+    assert found.document["id"] == "conv-1"
+    (answer,) = found.document["answers"]
+    assert (answer["message_index"], answer["verdict"]) == (None, "ungrounded")
+    assert [(item["value"], item["status"], item["flagged"]) for item in answer["values"]] == [
+        (None, "read", False),
+        ("XY-99999", "unsupported", True),
+        (None, "unsupported", True),
+    ]
+    assert answer["values"][0]["carriers"] == [{"message_index": None, "tool_call_id": "c1"}]
+
+
+def test_recorded_verdicts_from_log_events_or_the_summary_alone() -> None:
+    identity = {"traceId": TRACE, "spanId": f"{1:016x}"}
+    logs = [
+        {**identity, "eventName": names.EVENT_AGENT_EVIDENCE_CHECKED, "attributes": checked_event()["attributes"]},
+        {**identity, "eventName": names.EVENT_EVIDENCE_VALUE, "attributes": value_event("read")["attributes"]},
+    ]
+    for found in (recorded(trace(recorded_span(1), logs=logs)), recorded(trace(recorded_span(1)))):
+        (answer,) = found[0].document["answers"]
+        assert sorted(item["status"] for item in answer["values"]) == ["read", "unsupported", "unsupported"]
+        assert sum(item["flagged"] for item in answer["values"]) == 2
+
+
+def test_an_evicted_value_keeps_what_dropped_it() -> None:
+    event = value_event(
+        "evicted",
+        flagged=True,
+        **{
+            names.VALUE_EVICTED_DECISION: "clear",
+            names.VALUE_EVICTED_DECIDED_BY: "provider",
+            names.VALUE_EVICTED_TOOL: "get_order",
+            names.VALUE_EVICTED_TOOL_CALL_ID: "c1",
+        },
+    )
+    (found,) = recorded(trace(recorded_span(1, events=[checked_event(), event])))
+    assert found.document["answers"][0]["values"][0]["evicted_by"] == {
+        "decision": "clear",
+        "decided_by": "provider",
+        "tool_call_id": "c1",
+        "tool": "get_order",
+    }
+
+
+def test_each_choice_and_no_agent() -> None:
+    events = [checked_event(), checked_event(**{names.EVIDENCE_CHOICE: 1, names.EVIDENCE_VERDICT: "grounded"})]
+    agent = recorded_span(2)
+    agent["attributes"] = attributes({"gen_ai.operation.name": "invoke_agent", names.EVIDENCE_VERDICT: "ungrounded"})
+    (found,) = recorded(trace(recorded_span(1, events=events), agent))
+    assert [(answer["choice"], answer["verdict"]) for answer in found.document["answers"]] == [
+        (0, "ungrounded"),
+        (1, "grounded"),
+    ]
+
+
+def test_spans_that_were_judged_are_not_reported_again() -> None:
+    both = trace(span(1, SECOND), recorded_span(2))
+    _, _, seen = judge_trace(both, Evidence())
+    assert len(recorded(both, skip=seen)) == 1
+    assert recorded(both, skip=frozenset({f"{2:016x}"})) == []
