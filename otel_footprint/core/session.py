@@ -194,26 +194,22 @@ class Session:
         text = answer_texts(output.message, thread.corpus.options)
         if text is None:
             return None
-        blind: set[Reason] = set()
-        if thread.unreadable > 0 or thread.system_unreadable or unreadable(output.message):
-            blind.add("opaque_content")
-        if thread.unseen:
-            blind.add("unseen_history")
-        if output.partial:
-            blind.add("partial_output")
-        siblings = [
-            sibling.corpus
-            for sibling, slots in thread.reports.items()
-            if sibling in self.index and any(slot.alive for slot in slots)
-        ]
         return thread.corpus.judge(
             text,
             choice=output.choice,
             turn=turn,
             tools_offered=self._tools_seen,
-            blind=frozenset(blind),
-            siblings=siblings,
+            blind=_blind(thread, output),
+            siblings=self._reporting_to(thread),
         )
+
+    def _reporting_to(self, thread: Thread) -> list[Corpus]:
+        """The evidence of siblings whose final output is in this thread's window."""
+        return [
+            sibling.corpus
+            for sibling, slots in thread.reports.items()
+            if sibling in self.index and any(slot.alive for slot in slots)
+        ]
 
     def _arrived(self, thread: Thread, slot: Slot) -> None:
         """Note of a new message whether it speaks of tools, and whether it quotes a sibling's final output."""
@@ -227,6 +223,18 @@ class Session:
             if sibling is not thread and _quotes(text, sibling.final):
                 slots = thread.reports.setdefault(sibling, [])
                 slots[:] = [*(old for old in slots if old.alive), slot]
+
+
+def _blind(thread: Thread, output: Output) -> frozenset[Reason]:
+    """Why the thread's window and this output could not be wholly seen."""
+    reasons: set[Reason] = set()
+    if thread.unreadable > 0 or thread.system_unreadable or unreadable(output.message):
+        reasons.add("opaque_content")
+    if thread.unseen:
+        reasons.add("unseen_history")
+    if output.partial:
+        reasons.add("partial_output")
+    return frozenset(reasons)
 
 
 def _final(message: Message) -> str:
