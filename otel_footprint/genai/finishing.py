@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import timeit
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
@@ -25,6 +25,9 @@ INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invoca
 
 WHOLE_INPUTS: Final = "otel_footprint_inputs"
 """Attribute of an invocation, or of its inputs: what was sent in the end, where that is more than a hook is given."""
+
+TOOLS_RUN: Final = "otel_footprint_tools"
+"""Attribute of the mark of a model call in the Context: the invocations of the tools that ran inside the call."""
 
 OUTER_SPAN: Final = "otel_footprint_outer_span"
 """Attribute of an invocation that has no span of its own: the framework's span of the same call."""
@@ -111,6 +114,12 @@ def facts_of(span: Span | None) -> Facts:
         started_at=_started_at(span, invocation),
         context=context,
     )
+
+
+def tools_run(context: Context) -> Sequence[Any]:
+    """The invocations of the tools that ran inside the call of this context, in order."""
+    tools = getattr(get_value(INFERENCE_KEY, context), TOOLS_RUN, ())
+    return tools if isinstance(tools, list) else ()
 
 
 def agent_of(context: Context) -> str | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -28,7 +28,7 @@ from otel_footprint.boundary import guard
 from otel_footprint.core.call import Call, CallRef, Output
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.genai.convert import Converter
-from otel_footprint.genai.finishing import INVOCATION, OUTER_SPAN, WHOLE_INPUTS, Facts, facts_of
+from otel_footprint.genai.finishing import INVOCATION, OUTER_SPAN, WHOLE_INPUTS, Facts, facts_of, tools_run
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord
@@ -40,6 +40,9 @@ JUDGED: Final = frozenset({"chat", "generate_content", "interactions.create", "t
 
 FETCH: Final = "fetch_response"
 OUR_NAME: Final = "footprint"
+SELECTED: Final = "OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK"
+"""OpenTelemetry's own variable: the name of the one hook that its utilities load."""
+
 HOOK_GROUP: Final = "opentelemetry_genai_completion_hook"
 _CONFIGURED_BY: Final[Mapping[str, str]] = {"upload": "OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH"}
 _REMEMBERED: Final = 4096
@@ -167,9 +170,10 @@ class _Reader:
         if outputs and facts.response_id is not None:
             self._answered.put(facts.response_id, now)
         whole = getattr(INVOCATION.get(), WHOLE_INPUTS, None) or getattr(inputs, WHOLE_INPUTS, None)
-        system, messages = self._converter.messages(
-            inputs if whole is None else whole, system_instruction, joined=facts.joined
-        )
+        if whole is None:
+            run = tools_run(facts.context)
+            whole = [*inputs, *_as_messages(run)] if run else inputs
+        system, messages = self._converter.messages(whole, system_instruction, joined=facts.joined)
         if facts.compacted and not any(_is_compaction(message) for message in messages):
             messages = (_COMPACTED, *messages)
         self._sink(
@@ -232,10 +236,12 @@ def other_hooks(names: Sequence[str] | None, *, environ: Mapping[str, str] | Non
 
     Args:
         names: their entry points; None: those that are installed and have been configured, which is known of
-            ``upload`` only. Names that are not installed, and hooks that cannot be made, are said once and left out.
+            ``upload`` only. The one that OpenTelemetry's own variable selects is always among them. Names that are not
+            installed, and hooks that cannot be made, are said once and left out.
     """
     env = os.environ if environ is None else environ
     wanted = [name for name, setting in _CONFIGURED_BY.items() if env.get(setting)] if names is None else list(names)
+    wanted.append(env.get(SELECTED, "").strip() or OUR_NAME)
     wanted = [name for name in dict.fromkeys(wanted) if name != OUR_NAME]
     if not wanted:
         return ()
@@ -250,6 +256,17 @@ def other_hooks(names: Sequence[str] | None, *, environ: Mapping[str, str] | Non
             if callable(getattr(hook, "on_completion", None)):
                 made.append(hook)
     return tuple(made)
+
+
+def _as_messages(tools: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+    """The calls and results of tools that an SDK ran between the requests of one call, which it may keep to itself."""
+    for number, tool in enumerate(tools):
+        name = str(getattr(tool, "name", "") or "")
+        key = f"{name}_{number}"
+        call = {"type": "tool_call", "id": key, "name": name, "arguments": getattr(tool, "arguments", None)}
+        yield {"role": "assistant", "parts": [call]}
+        result = {"type": "tool_call_response", "id": key, "response": getattr(tool, "tool_result", None)}
+        yield {"role": "tool", "parts": [result]}
 
 
 def _is_compaction(message: Message) -> bool:

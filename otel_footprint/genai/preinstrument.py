@@ -9,9 +9,8 @@ import os
 from collections.abc import MutableMapping
 from typing import Final
 
-from otel_footprint.genai.hook import OUR_NAME
+from otel_footprint.genai.hook import OUR_NAME, SELECTED
 
-SELECTED: Final = "OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK"
 OTHERS: Final = "OTEL_FOOTPRINT_HOOKS"
 
 

@@ -37,7 +37,7 @@ from opentelemetry.trace import NoOpTracer, Span, get_current_span
 from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
-from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, OUTER_SPAN, WHOLE_INPUTS
+from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, OUTER_SPAN, TOOLS_RUN, WHOLE_INPUTS
 from otel_footprint.genai.google_steps import steps_as_messages
 from otel_footprint.genai.hook import JUDGED, FootprintHook
 from otel_footprint.genai.patching import Patch
@@ -216,10 +216,16 @@ def bare_hook(hook: Any) -> Any:
 
 
 def _start_tool(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    call = None
     with guard("upstream.tool"):
-        if kwargs.get("context") is None and get_value(INFERENCE_KEY) is not None:
-            kwargs = {**kwargs, "context": set_value(INFERENCE_KEY, None)}
-    return original(self, *args, **kwargs)
+        call = get_value(INFERENCE_KEY, kwargs.get("context"))
+        if call is not None:
+            kwargs = {**kwargs, "context": set_value(INFERENCE_KEY, None, kwargs.get("context"))}
+    tool = original(self, *args, **kwargs)
+    if call is not None:
+        with guard("upstream.tool"):
+            setattr(call, TOOLS_RUN, [*getattr(call, TOOLS_RUN, ()), tool])
+    return tool
 
 
 def _start_agent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:

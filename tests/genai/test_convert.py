@@ -40,7 +40,8 @@ from otel_footprint.core.messages import (
     ToolCall,
     ToolResult,
 )
-from otel_footprint.genai.convert import Converter, as_text_parts
+from otel_footprint.genai.convert import Converter
+from otel_footprint.genai.shapes import as_text_parts
 
 
 def user(text: str) -> InputMessage:

@@ -158,6 +158,29 @@ def test_the_context_of_a_stream_is_the_one_of_its_request(watch, provider):
     assert chat.parent.span_id == agent.get_span_context().span_id
 
 
+def test_what_its_tools_returned_is_known_also_where_google_keeps_it_to_itself(watch):
+    def script(request):
+        if len(request.json["contents"]) == 1:
+            return ToolCalls([ToolUse("look_up", {"city": "Rome"})])
+        return Text("It is 24 degrees in Rome.")
+
+    def look_up(city: str) -> dict:
+        """Look the weather up."""
+        return {"degrees": 24}
+
+    look_up.__annotations__ = {"city": str, "return": dict}
+    config = {"tools": [look_up], "automatic_function_calling": {"ignore_call_history": True}}
+    with ScriptedProvider(script) as provider:
+        google = gemini_client(provider)
+        google.models.generate_content(model="g", contents="Weather?", config=config)
+        list(google.models.generate_content_stream(model="g", contents="Weather?", config=config))
+    for seen in watch.calls:
+        assert [message.role for message in seen.call.messages] == ["user", "assistant", "tool"]
+        assert seen.call.messages[1].tool_calls[0].arguments == {"city": "Rome"}
+        assert seen.call.messages[2].result.content == {"degrees": 24}
+    assert len(watch.calls) == 2
+
+
 def test_a_model_call_in_a_tool_that_google_runs_is_one_of_its_own(watch):
     def script(request):
         if "completions" in request.path:

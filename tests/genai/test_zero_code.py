@@ -71,6 +71,8 @@ def test_other_hooks_are_those_named_or_configured(caplog):
     assert other_hooks(["footprint"], environ={}) == ()
     assert other_hooks(["no such hook"], environ={}) == ()
     assert "no completion hook named 'no such hook'" in caplog.text
+    assert other_hooks(None, environ={preinstrument.SELECTED: "selected by the user"}) == ()
+    assert "no completion hook named 'selected by the user'" in caplog.text
 
 
 def test_upload_runs_beside_ours_where_it_is_configured(tmp_path, monkeypatch):
