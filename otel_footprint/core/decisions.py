@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from otel_footprint.core.call import CallRef
-from otel_footprint.core.evidence.verdicts import Judgement
+from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement
 from otel_footprint.core.messages import Role
 
 Match: TypeAlias = Literal["explicit", "ambient", "response_id", "tool_call", "messages", "new"]
@@ -78,7 +78,8 @@ class Decisions:
 
     ``conversation`` is our id: the explicit one, or one we made (``inferred``; never exported as
     ``gen_ai.conversation.id``). ``thread`` counts from 1. ``turn`` is the ordinal of the person's messages seen, 0 before
-    the first; ``iteration`` counts provider calls since that message, from 1.
+    the first; ``iteration`` counts provider calls since that message, from 1. ``calls`` are the tool calls the outputs
+    emit, with the values of their arguments.
     """
 
     conversation: str
@@ -91,3 +92,4 @@ class Decisions:
     window: WindowChange
     tool_results_this_turn: int
     judgements: tuple[Judgement, ...] = ()
+    calls: tuple[CallJudgement, ...] = ()

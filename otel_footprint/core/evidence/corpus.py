@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from otel_footprint.core.call import CallRef
+from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
+from otel_footprint.core.evidence.arguments import judge_arguments
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver
 from otel_footprint.core.evidence.judge import Ground, judge
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.reader import without_looked_for
 from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, outcome_of
-from otel_footprint.core.evidence.verdicts import Judgement, Reason
+from otel_footprint.core.evidence.verdicts import ArgumentValue, CallJudgement, Judgement, Reason
 from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult, canonical_json, content_text
 
 
@@ -138,6 +140,56 @@ class Corpus:
 
         ``blind`` names why the window could not be wholly seen; what the corpus knows of that itself is added.
         """
+        ground, reasons, anything = self._ground(blind, siblings, self._deriver, None)
+        return judge(
+            text,
+            ground,
+            choice=choice,
+            turn=turn,
+            nothing_to_read=not (tools_offered or anything) and self.options.check != "always",
+            blind=reasons,
+        )
+
+    @property
+    def calls_made(self) -> int:
+        """How many calls were added so far."""
+        return len(self._calls)
+
+    def judge_call(
+        self,
+        call: ToolCall,
+        *,
+        choice: int = 0,
+        turn: int,
+        calls_before: int | None = None,
+        blind: frozenset[Reason] = frozenset(),
+        siblings: Sequence[Corpus] = (),
+        position: int | None = None,
+    ) -> CallJudgement:
+        """Judge the values in the arguments of a call that is emitted now. Changes nothing an answer is judged by.
+
+        ``calls_before`` is what ``calls_made`` was before the message with this call, where some of it is added already;
+        a call never grounds itself, nor those beside it. ``siblings`` and ``blind`` are those of ``judge``.
+        """
+        extraction = ArgumentExtraction(call.arguments, self.options)
+        values: tuple[ArgumentValue, ...] = ()
+        reasons = blind
+        if extraction.candidates:
+            ground, reasons, _ = self._ground(blind, siblings, self._deriver.fork(), calls_before)
+            values = judge_arguments(extraction, ground, turn=turn, blind=reasons)
+        return CallJudgement(
+            tool=call.name,
+            tool_call_id=call.id,
+            choice=choice,
+            reasons=tuple(sorted(reasons)) if values else (),
+            values=values,
+            position=position,
+        )
+
+    def _ground(
+        self, blind: frozenset[Reason], siblings: Sequence[Corpus], deriver: Deriver, calls_before: int | None
+    ) -> tuple[Ground, frozenset[Reason], bool]:
+        """What to judge by, why it is not all there was, and whether it holds anything to read."""
         sources = [source for source in self._sources if source.in_window]
         left = [source for source in self._sources if not source.in_window and not source.opaque]
         for sibling in siblings:
@@ -147,25 +199,17 @@ class Corpus:
             reasons.add("opaque_content")
         if any(source.unread for source in sources):
             reasons.add("corpus_bound")
-        anything = tools_offered or bool(self._sources) or bool(sources)
         ground = Ground(
             options=self.options,
             said=self._said,
             window=[source for source in sources if not source.opaque and not source.unread],
             left=[source for source in left if not source.unread],
-            calls=self._calls,
+            calls=self._calls if calls_before is None else self._calls[:calls_before],
             outcome=self._outcomes.get,
-            deriver=self._deriver,
+            deriver=deriver,
             has_year=_Years(self._said, sources),
         )
-        return judge(
-            text,
-            ground,
-            choice=choice,
-            turn=turn,
-            nothing_to_read=not anything and self.options.check != "always",
-            blind=frozenset(reasons),
-        )
+        return ground, frozenset(reasons), bool(self._sources) or bool(sources)
 
     def _add(
         self,

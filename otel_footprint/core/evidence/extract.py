@@ -41,7 +41,7 @@ _FIELD_NAME: Final = re.compile(
     r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
     r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
 )
-_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|9{6,}|(?<=[a-z\-_])123456?)")
+_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|(?<=[a-z\-_])123456?)")
 _CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
 _WORD: Final = re.compile(r"\S+")
 _TRIM: Final = "\"'`()[]{}<>*_.,;:!?“”‘’"
@@ -79,7 +79,7 @@ class Extraction:
         body = answer_json.json_body(text)
         self.pieces: tuple[answer_json.Piece, ...] | None = None
         if body is None:
-            prose = text if options.code_blocks else _without_code(text)
+            prose = text if options.code_blocks else without_code(text)
             self._prose(prose, 0, None)
         else:
             self.pieces = tuple(answer_json.pieces(text, *body))
@@ -350,7 +350,7 @@ def _rest(folded: str, start: int, end: int) -> Iterator[Token]:
         yield Token(start, end, spelled)
 
 
-def _without_code(text: str) -> str:
+def without_code(text: str) -> str:
     """The text with fenced code blanked, so that offsets stay."""
     if "```" not in text and "~~~" not in text:
         return text

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import Carried
@@ -43,9 +43,9 @@ from otel_footprint.core.evidence.verdicts import (
 )
 
 MAX_CARRIERS: Final = 8
-MAX_SCAN: Final = 4_000_000_000
+MAX_SCAN: Final = 3_000_000_000
 """Characters of results that the values of one answer may be searched in, all together; twenty values in 16 MB take a
-quarter of it."""
+third of it."""
 _ENDING: Final = re.compile(
     r"(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4|digits)[^.\n]{0,20}|[*x•·.…]{2,}[\s\-]*)\W{0,6}$", re.IGNORECASE
 )
@@ -380,25 +380,43 @@ def _verdict(
 
 
 def _value(finding: Finding, *, flag: bool) -> Value:
-    status = finding.status
-    assert status is not None
+    assert finding.status is not None
     candidate = finding.candidate
-    newest = max((source.turn for source in finding.sources if not source.handed_in), default=None)
-    ordered = sorted(finding.sources, key=lambda source: source.turn != newest)
-    carriers: tuple[Carrier, ...] = tuple(source.carrier() for source in ordered[:MAX_CARRIERS])
-    gone = finding.gone
+    support = support_of(finding)
     return Value(
         text=candidate.text,
         spans=tuple(candidate.spans),
         shape=candidate.shape,
-        status=status,
+        status=finding.status,
         flagged=flag,
-        carriers=carriers,
-        carriers_cut=len(ordered) > MAX_CARRIERS,
-        turn=newest,
+        carriers=support.carriers,
+        carriers_cut=support.cut,
+        turn=support.turn,
         derivation=finding.derivation,
         misplaced=finding.misplaced,
-        evicted_by=None
+        evicted_by=support.evicted_by,
+    )
+
+
+class Support(NamedTuple):
+    """What carries a value: the results (those of the newest turn first), that turn, and what dropped them."""
+
+    carriers: tuple[Carrier, ...]
+    cut: bool
+    turn: int | None
+    evicted_by: EvictedBy | None
+
+
+def support_of(finding: Finding) -> Support:
+    """What carries the value of a finding."""
+    newest = max((source.turn for source in finding.sources if not source.handed_in), default=None)
+    ordered = sorted(finding.sources, key=lambda source: source.turn != newest)
+    gone = finding.gone
+    return Support(
+        tuple(source.carrier() for source in ordered[:MAX_CARRIERS]),
+        len(ordered) > MAX_CARRIERS,
+        newest,
+        None
         if gone is None
         else EvictedBy(
             decision=gone.decision,

@@ -48,7 +48,7 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
     for finding, day in wanted:
         for start, end in finding.candidate.spans:
             beside = text[max(0, start - _BESIDE) : end + _BESIDE]
-            steps = [*_shifts(beside)]
+            steps = [*steps_in(beside)]
             if 1 not in steps and _carried_next_day(findings, window, start, end):
                 steps.append(1)
             for step in steps:
@@ -58,7 +58,8 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
                     finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
 
 
-def _shifts(beside: str) -> Iterator[int]:
+def steps_in(beside: str) -> Iterator[int]:
+    """The distances in days that a text states, each to be tried."""
     for match in _DAYS.finditer(beside):
         count, unit, after, before, week = match.groups()
         if count:

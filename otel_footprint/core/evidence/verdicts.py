@@ -121,6 +121,43 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class ArgumentValue:
+    """One distinct value in the arguments of a tool call, with a status by the same rules as an answer's.
+
+    ``paths`` are the arguments that hold it (``flights[0].date``), in order of appearance; empty for arguments that are
+    one text. ``unaccounted`` says that nothing accounts for it in a window that was wholly seen. That is advice: an
+    argument is never flagged. The other fields are those of :class:`Value`.
+    """
+
+    text: str
+    paths: tuple[str, ...]
+    shape: str
+    status: Status
+    unaccounted: bool
+    carriers: tuple[Carrier, ...] = ()
+    carriers_cut: bool = False
+    turn: int | None = None
+    derivation: Derivation | None = None
+    evicted_by: EvictedBy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallJudgement:
+    """The values that one emitted tool call passes on, judged by what was read and said before it.
+
+    ``reasons`` say why the window could not be wholly seen. ``position`` is the index of the call's message in the list
+    an offline check read, None at run time.
+    """
+
+    tool: str
+    tool_call_id: str | None
+    choice: int
+    reasons: tuple[Reason, ...]
+    values: tuple[ArgumentValue, ...]
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdict on one answer.
 
