@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -205,7 +206,10 @@ def _export() -> tuple[Any, ...]:
             if everywhere or os.environ.get(endpoint):
                 os.environ.setdefault(exporter, "otlp")
         configurator: Any = _configuration._OTelSDKConfigurator  # what every distribution configures with
-        configurator().configure()
+        try:
+            configurator().configure()
+        except (RuntimeError, ValueError) as error:  # an exporter or a sampler that is not there
+            logging.getLogger("otel_footprint").error("telemetry is not exported: %s", " ".join(str(error).split()))
     return trace.get_tracer_provider(), metrics.get_meter_provider(), _logs.get_logger_provider()
 
 

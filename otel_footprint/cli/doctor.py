@@ -189,6 +189,10 @@ def _start(findings: Findings, environ: Mapping[str, str]) -> None:
         "selected": os.environ.get(_HOOK, "").strip() or None,
         "beside": [name for name in os.environ.get(f"{PREFIX}HOOKS", "").split(",") if name],
     }
+    known = {entry_point.name for entry_point in metadata.entry_points(group="opentelemetry_genai_completion_hook")}
+    for name in findings.hook["beside"]:
+        if name not in known:
+            findings.problems.append(f"no completion hook named {name!r} is installed; ours runs without it")
     if running is None:
         disabled = environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "").strip()
         because = f" (OTEL_PYTHON_DISABLED_INSTRUMENTATIONS={disabled})" if disabled else ""

@@ -15,6 +15,7 @@ import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -34,29 +35,42 @@ class Export:
 
 
 def exports(environ: Mapping[str, str]) -> list[Export]:
-    """The three signals, as ``otel-footprint run`` and ``opentelemetry-instrument`` would export them."""
-    return [_export(signal, environ) for signal in SIGNALS]
+    """Each signal's exporters, as ``otel-footprint run`` and ``opentelemetry-instrument`` would use them."""
+    return [export for signal in SIGNALS for export in _exports(signal, environ)]
 
 
-def _export(signal: str, environ: Mapping[str, str]) -> Export:
-    name = f"OTEL_{signal.upper()}_EXPORTER"
-    exporter = environ.get(name, "").strip()
-    endpoint = _setting(environ, signal, "ENDPOINT")
-    if not exporter and endpoint is None:
-        return Export(signal, "none", None, None, "no export setting; otel-footprint run writes a file")
-    if exporter.lower() == "none":
-        return Export(signal, "none", None, None, f"{name}=none")
-    if exporter and not exporter.startswith("otlp"):
+def _exports(signal: str, environ: Mapping[str, str]) -> list[Export]:
+    variable = f"OTEL_{signal.upper()}_EXPORTER"
+    given = environ.get(variable, "").strip()
+    if not given and _setting(environ, signal, "ENDPOINT") is None:
+        return [Export(signal, "none", None, None, "no export setting; otel-footprint run writes a file")]
+    if given.lower() == "none":
+        return [Export(signal, "none", None, None, f"{variable}=none")]
+    return [_export(signal, name.strip(), environ) for name in (given or "otlp").split(",")]
+
+
+def _export(signal: str, exporter: str, environ: Mapping[str, str]) -> Export:
+    known = {"otlp", *(entry_point.name for entry_point in entry_points(group=f"opentelemetry_{signal}_exporter"))}
+    if exporter not in known:
+        return Export(signal, exporter, None, False, "no exporter of that name is installed")
+    if exporter not in _PROTOCOL_OF:
         return Export(signal, exporter, None, None, "not an OTLP endpoint; not asked")
-    protocol = "grpc" if exporter.endswith("_grpc") else "http/protobuf" if exporter.endswith("_http") else None
-    protocol = protocol or _setting(environ, signal, "PROTOCOL") or "grpc"
+    protocol = _PROTOCOL_OF[exporter] or _setting(environ, signal, "PROTOCOL") or "grpc"
     if protocol not in ("grpc", "http/protobuf", "http/json"):
         return Export(
             signal, "otlp", None, False, f"the protocol {protocol!r} is none of grpc, http/protobuf, http/json"
         )
     if protocol == "grpc":
-        return _ask_grpc(signal, endpoint or "http://localhost:4317")
+        return _ask_grpc(signal, _setting(environ, signal, "ENDPOINT") or "http://localhost:4317")
     return _ask_http(signal, protocol, _http_url(signal, environ), _headers(environ, signal))
+
+
+_PROTOCOL_OF: Final[dict[str, str | None]] = {
+    "otlp": None,
+    "otlp_proto_grpc": "grpc",
+    "otlp_proto_http": "http/protobuf",
+    "otlp_json_http": "http/json",
+}
 
 
 def _setting(environ: Mapping[str, str], signal: str, what: str) -> str | None:

@@ -76,6 +76,11 @@ def test_the_page_for_people(cli: Cli) -> None:
             "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT='true' is refused; "
             "write one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT",
         ),
+        ({"OTEL_TRACES_EXPORTER": "pigeon"}, "traces do not arrive: pigeon: no exporter of that name is installed"),
+        (
+            {"OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK": "angler"},
+            "no completion hook named 'angler' is installed; ours runs without it",
+        ),
         ({"OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED=true: nothing is recorded or exported"),
         (
             {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "footprint"},
@@ -102,13 +107,14 @@ def test_endpoints_are_asked() -> None:
             "OTEL_EXPORTER_OTLP_ENDPOINT": server.url,
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
             "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20hidden",
-            "OTEL_METRICS_EXPORTER": "console",
+            "OTEL_METRICS_EXPORTER": "console,otlp",
             "OTEL_LOGS_EXPORTER": "none",
         }
-        traces, metrics, logs = exports(http)
+        traces, metrics, also, logs = exports(http)
         assert (traces.endpoint, traces.answers) == (f"{server.url}/v1/traces", False)
         assert traces.detail.startswith("it refuses with HTTP ")
-        (request,) = server.requests
+        assert (also.endpoint, also.answers) == (f"{server.url}/v1/metrics", False)
+        request, _ = server.requests
         assert (request.path, request.body) == ("/v1/traces", b"")
         assert request.headers["authorization"] == "Bearer hidden"
         assert (metrics.exporter, metrics.answers) == ("console", None)

@@ -254,6 +254,15 @@ def test_with_export_settings_it_exports_there(
     assert not list(tmp_path.glob("*.jsonl"))
 
 
+def test_an_exporter_that_is_not_there_is_said_and_the_agent_runs(
+    cli: Cli, agent: Path, provider: ScriptedProvider
+) -> None:
+    ended = cli("run", PYTHON, agent, PROVIDER_URL=provider.openai_url, OTEL_TRACES_EXPORTER="pigeon")
+    assert (ended.code, ended.out) == (0, "It is AB-48213, not XY-99999.\n")
+    assert "telemetry is not exported: " in ended.err
+    assert "pigeon" in ended.err
+
+
 def test_export_over_http_arrives(cli: Cli, agent: Path, provider: ScriptedProvider, tmp_path: Path) -> None:
     ended = cli(
         "run",
