@@ -195,7 +195,7 @@ def _now(sdk: Sdk, state: SdkState) -> SdkState:
         return state
     other = holder(sdk)
     if other is not None and not state.pending:
-        return replace(state, note=f"{other} is on too: each call has two spans")
+        return replace(state, note=f"{other} is on too, so a call may have two spans")
     return state
 
 

@@ -146,6 +146,47 @@ def test_a_stream_is_abandoned_in_another_thread(watch, provider):
     assert not watch.sink.open_spans
 
 
+@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+async def test_an_async_stream_is_abandoned_or_cancelled(watch, kind):
+    def slow(request):
+        return Text("alpha beta gamma", pieces=3, pace=0.2) if b'"stream"' in request.body else Text("plain")
+
+    async def start(provider):
+        if kind == "anthropic":
+            return await anthropic_client(provider, anthropic.AsyncAnthropic).messages.create(**ASK, stream=True)
+        client = openai_client(provider, openai.AsyncOpenAI)
+        return await client.chat.completions.create(model="m", messages=USER, stream=True)
+
+    async def read(stream, seen):
+        async for event in stream:
+            seen.append(str(event))
+
+    with ScriptedProvider(slow) as provider:
+        stream = await start(provider)
+        async for event in stream:
+            if "alpha" in str(event):
+                break
+        del stream, event
+        gc.collect()
+        stream, seen = await start(provider), []
+        task = asyncio.create_task(read(stream, seen))
+        while not any("alpha" in event for event in seen):
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task, stream
+        await openai_client(provider, openai.AsyncOpenAI).chat.completions.create(model="m", messages=USER)
+        gc.collect()
+    outputs = [output for seen in watch.calls for output in seen.call.outputs]
+    assert sorted((output.message.text.split()[0], output.partial) for output in outputs) == [
+        ("alpha", True),
+        ("alpha", True),
+        ("plain", False),
+    ]
+    assert not watch.sink.open_spans
+
+
 def test_the_context_of_a_stream_is_the_one_of_its_request(watch, provider):
     tracer = watch.sink.tracer_provider.get_tracer("app")
     with tracer.start_as_current_span("agent") as agent:
