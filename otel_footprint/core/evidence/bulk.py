@@ -23,8 +23,10 @@ from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Haystack
 from otel_footprint.core.evidence.reader import leaves, read
 from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
+from otel_footprint.core.messages import Json
 
 MAX_HITS: Final = 300
+_FEW: Final = 4
 _WINDOW: Final = 160
 _YEARS_READ: Final = 500_000
 _EPOCH_SCALES: Final = (1, 10**3, 10**6, 10**9)
@@ -46,6 +48,8 @@ _MOMENT: Final = re.compile(r"time|date|_at$|stamp|created|updated|epoch|^ts$|st
 _NUMERAL: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 Sort: TypeAlias = Literal["whole", "decimal", "fraction"]
+_Kind: TypeAlias = "tuple[str | None, Sort, bool]"
+"""The numbers of a field that read alike: its name, their sort, whether they are negative."""
 
 
 class Bulk:
@@ -54,7 +58,7 @@ class Bulk:
     def __init__(self, haystack: Haystack, *, result: bool) -> None:
         self._haystack = haystack
         self._result = result
-        self._numbers: dict[tuple[str | None, Sort], array[float]] | None = None
+        self._numbers: dict[_Kind, array[float]] | None = None
         self._traits: dict[str, bool] = {}
         self._years: set[int] | None = None
         self._bounded = False
@@ -68,7 +72,7 @@ class Bulk:
 
     def match(self, asked: typed.Typed, has_year: HasYear) -> bool:
         """Whether it carries the asked value in another spelling."""
-        if asked.wants and self._number(asked):
+        if asked.wants and self._number(asked, has_year):
             return True
         return self._string(asked, has_year) or (bool(asked.asked) and self._epoch(asked))
 
@@ -79,7 +83,7 @@ class Bulk:
 
     # --- numbers
 
-    def _arrays(self) -> dict[tuple[str | None, Sort], array[float]]:
+    def _arrays(self) -> dict[_Kind, array[float]]:
         if self._numbers is None:
             self._numbers = {}
             if self._result:
@@ -88,37 +92,27 @@ class Bulk:
                         if isinstance(leaf, (int, float)) and not isinstance(leaf, bool) and abs(leaf) < 1e300:
                             size = abs(float(leaf))
                             sort: Sort = "whole" if size == int(size) else "decimal" if size > 1 else "fraction"
-                            self._numbers.setdefault((key, sort), array("d")).append(size)
+                            self._numbers.setdefault((key, sort, leaf < 0), array("d")).append(size)
                 self._numbers = {kind: array("d", sorted(sizes)) for kind, sizes in self._numbers.items()}
         return self._numbers
 
-    def _number(self, asked: typed.Typed) -> bool:
-        for (key, sort), sizes in self._arrays().items():
+    def _number(self, asked: typed.Typed, has_year: HasYear) -> bool:
+        for (key, sort, negative), sizes in self._arrays().items():
             for line in lines_of_sort(key, sort) or ():
-                if self._holds(sizes, line, asked):
-                    return True
-        return False
-
-    @staticmethod
-    def _holds(sizes: array[float], line: Line, asked: typed.Typed) -> bool:
-        if not line.factor:
-            return False
-        for unit, low, high in asked.wants:
-            if unit != line.unit or (unit is None and not unit_may_lack(asked, line.kind)):
-                continue
-            least, most = float((low - line.shift) / line.factor), float((high - line.shift) / line.factor)
-            slack = abs(most) * _SLACK
-            place = bisect_left(sizes, least - slack)
-            if place < len(sizes) and sizes[place] <= most + slack:
-                return True
+                for sign in (1, -1) if negative else (1,):
+                    for size in _within(sizes, line, sign, asked):
+                        number = -size if negative else size
+                        leaf: Json = int(number) if sort == "whole" else number
+                        if carries(typed.LeafIndex([(key, leaf)]), asked, has_year):
+                            return True
         return False
 
     def _epoch(self, asked: typed.Typed) -> bool:
         days = [_day_start(day) for day in _days(asked) if day[0] is not None]
         if not days:
             return False
-        for (key, sort), sizes in self._arrays().items():
-            if sort != "whole" or key is None or not _MOMENT.search(key):
+        for (key, sort, negative), sizes in self._arrays().items():
+            if sort != "whole" or negative or key is None or not _MOMENT.search(key):
                 continue
             for start in days:
                 for scale in _EPOCH_SCALES:
@@ -226,6 +220,19 @@ class Bulk:
         return known
 
 
+def _within(sizes: array[float], line: Line, sign: int, asked: typed.Typed) -> Iterator[float]:
+    """The first few sizes that a reading of the field may put into what is asked for."""
+    if not line.factor:
+        return
+    for unit, low, high in asked.wants:
+        if unit != line.unit or (unit is None and not unit_may_lack(asked, line.kind)):
+            continue
+        ends = sorted((float((low - line.shift) / line.factor) * sign, float((high - line.shift) / line.factor) * sign))
+        slack = abs(ends[1]) * _SLACK
+        place = bisect_left(sizes, ends[0] - slack)
+        yield from sizes[place : min(place + _FEW, bisect_left(sizes, ends[1] + slack * 2 + 1e-12))]
+
+
 def _days(asked: typed.Typed) -> Iterator[tuple[int | None, int, int | None]]:
     """The days (or months) that would satisfy the asked value, each once."""
     found: dict[tuple[int | None, int, int | None], None] = {}
@@ -265,8 +272,8 @@ def _number_anchors(asked: typed.Typed) -> Iterator[str]:
         scaled = number * factor
         spelled = format(scaled.normalize(), "f")
         seen[spelled] = None
-        if scaled >= 1000 and scaled == int(scaled):
-            seen[f"{int(scaled):,}"] = None
+        if scaled >= 1000:
+            seen[f"{int(scaled):,}" + "".join(spelled.partition(".")[1:])] = None
     for unit, low, _ in asked.wants:
         if unit is None and low != number:
             decimals = match.group().partition(".")[2]

@@ -9,6 +9,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from decimal import Decimal
 from functools import lru_cache
@@ -21,6 +22,8 @@ HasYear: TypeAlias = Callable[["int | None"], bool]
 
 _TELLING_DIGITS: Final = 3
 """Digits from which on a number is rare enough to be recognised without its unit."""
+_GLUED: Final = re.compile(r"\d[A-Za-z]")
+"""``1000ml`` is one token: it grounds no prose ``1000``."""
 _REMEMBERED_FIELDS: Final = 2_048
 
 
@@ -43,7 +46,10 @@ def carries(index: typed.LeafIndex, asked: typed.Typed, has_year: HasYear) -> bo
             return True
     for interval in asked.wants:
         for carried in index.within(interval):
-            if interval.unit is not None or unit_may_lack(asked, carried.kind):
+            if interval.unit is None:
+                if unit_may_lack(asked, carried.kind):
+                    return True
+            elif asked.kind != "number" or _GLUED.search(carried.text) is None:
                 return True
     return False
 
