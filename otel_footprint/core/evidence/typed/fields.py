@@ -27,13 +27,18 @@ UNIT: Final = "\x1f"
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[\u00b5\u00b0%]")
 
 _MONEY: Final = frozenset(
-    "price prices cost costs amount amounts total totals subtotal fee fees balance balances paid payment payments refund refunds"
-    " charge charges fare fares salary salaries revenue revenues income budget spend spending tax taxes tip credit debit deposit"
-    " value worth msrp wage wages rent premium discount savings due owed sum usd eur gbp dollars euros money profit loss sales"
-    " turnover earnings invoice bill unit funds limit".split()
+    "price prices cost costs amount amounts subtotal fee fees balance balances paid payment payments refund refunds charge charges"
+    " fare fares salary salaries revenue revenues income budget spend spending tax taxes tip deposit msrp wage wages rent premium"
+    " discount savings owed usd eur gbp dollars euros money profit loss turnover earnings invoice bill".split()
+)
+_MONEY_BY_ITSELF: Final = frozenset("total totals sum due credit debit funds worth sales".split())
+"""Money at the end of a name or before a qualifier: "grand_total", "total_due", not "total_items"."""
+_QUALIFIERS: Final = frozenset(
+    "due now after before paid in with without incl excl including excluding new old original current to on remaining all".split()
 )
 _NOT_MONEY: Final = frozenset(
-    "count number id ids type method name code status percent pct rate ratio quantity qty date time at".split()
+    "count counts number id ids type types method methods name code status percent pct rate ratio quantity qty date time at items"
+    " passengers seats bags orders results pages rows users tokens points history options".split()
 )
 _RATIO: Final = frozenset(
     "percent percentage pct rate ratio share fraction probability prob confidence accuracy utilization utilisation usage humidity"
@@ -100,7 +105,12 @@ _MEASURE_ROWS: Final[tuple[tuple[str, str], ...]] = (
     ("iops", "IOPS"),
     ("qps rps tps requests", "1/s"),
     ("rain precipitation snow", "m"),
-    ("possession humidity clouds cloudiness pop percent percentage pct rate ratio share", "%"),
+    (
+        "possession humidity clouds cloudiness pop percent percentage pct rate ratio share fraction probability prob confidence"
+        " accuracy utilization utilisation usage proportion completion progress coverage margin growth change discount tax chance"
+        " efficiency yield",
+        "%",
+    ),
 )
 
 
@@ -162,7 +172,7 @@ def field_of(key: str) -> Field:
     elif stated in SYMBOLS:
         currency = SYMBOLS[stated]
     return Field(
-        money=(not named.isdisjoint(_MONEY) or currency is not None) and last not in _NOT_MONEY and not units,
+        money=not units and (currency is not None or _is_money(lower)),
         currency=currency,
         cents=small or last in ("cents", "cent", "pence") or "cents" in named,
         ratio=not named.isdisjoint(_RATIO),
@@ -179,6 +189,20 @@ def field_of(key: str) -> Field:
 def says_something(key: str) -> bool:
     """Whether the name by itself says what its value is."""
     return field_of(key) != NO_FIELD
+
+
+def _is_money(lower: list[str]) -> bool:
+    """Whether the words before "for" or "per" name an amount."""
+    stop = next((place for place, word in enumerate(lower) if place and word in ("for", "per")), len(lower))
+    head = lower[:stop]
+    if head[-1] in _NOT_MONEY:
+        return False
+    if not _MONEY.isdisjoint(head):
+        return True
+    return any(
+        word in _MONEY_BY_ITSELF and (place + 1 == len(head) or head[place + 1] in _QUALIFIERS)
+        for place, word in enumerate(head)
+    )
 
 
 def _stated_unit(stated: str) -> tuple[Reading, ...]:

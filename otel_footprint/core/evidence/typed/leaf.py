@@ -102,16 +102,14 @@ def _number(field: Field, text: str, number: Decimal, decimals: int) -> Typed:
         kind, unit, readings = "percent", "%", _PERCENT
         if abs(number) <= 1:
             readings = _PERCENT + _RATIO
-    elif field.ratio and abs(number) <= 1 and decimals:
-        kind, unit, readings = "percent", "%", _RATIO
-    elif field.ratio and not field.money and decimals:
-        kind, unit, readings = "percent", "%", _PERCENT
     elif field.money or field.cents:
         kind, unit = "money", field.currency or UNSTATED
         readings = currency_readings(unit, asked=False, cents=field.cents)
         if field.cents:
             readings += currency_readings(unit, asked=False)
     bare = offers_of(number, (), measures=field.measures)
+    if field.ratio and abs(number) <= 1 and decimals:
+        bare += offers_of(number, _RATIO)[1:]
     if not readings:
         return Typed(
             "number",
