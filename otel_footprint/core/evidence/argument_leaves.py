@@ -16,7 +16,10 @@ Rules
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+import warnings
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
@@ -24,13 +27,17 @@ from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.answer_json import Piece
-from otel_footprint.core.evidence.extract import MAX_CHARS, MAX_TOKENS, Candidate, Extraction, without_code
+from otel_footprint.core.evidence.extract import MAX_CHARS, MAX_TOKENS, Candidate, Extraction, is_coined, without_code
 from otel_footprint.core.evidence.normal import Token, fold, form, tokens
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.typed.fields import field_of
 from otel_footprint.core.messages import Json
 
 MAX_LEAVES: Final = 2_000
+MAX_LENGTH: Final = 12
+"""Length of the longest list that multiplies a price."""
+MAX_NESTED: Final = 20_000
+"""Characters of the longest text that is read as JSON, or as a Python literal, inside of the arguments."""
 
 Use: TypeAlias = Literal["identifier", "setting", "choice", "code", "plain"]
 """What a field is for: it names a thing, sets how the tool works, picks one of a few words, holds code, or anything."""
@@ -62,11 +69,14 @@ _ADDRESS: Final = re.compile(
     r"(?P<url>(?:https?|ftp|wss?|s3|gs)://[^\s<>\"'`|\\^{}]{3,2000})"
     r"|(?P<email>(?<![\w.+%\-])[A-Za-z0-9_][\w.+%\-]{0,63}@(?:[A-Za-z0-9\-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w\-]))"
 )
+_LITERAL_BRACKETS: Final = 50
 _NUMERIC: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,40})?", re.ASCII)
 _TOKEN: Final = re.compile(r"\S{2,128}")
+_ONE_IDENTIFIER: Final = re.compile(r"[#+]?[^\W_][\w.\-]{1,127}")
 _NAMELIKE: Final = re.compile(r"[A-Z]{5,}|\w+(?:[_\-]\w+)+")
 _LONG_NUMBER: Final = re.compile(r"\d{4}")
-_CALLED_AFTER_URL: Final = ".,;:!?)]"
+_AFTER_ADDRESS: Final = ".,;:!?)]"
+_SETTING_WRITTEN: Final = re.compile(r"[a-z_]+:\d{1,3}")
 _WHOLE: Final = frozenset({"date", "time", "datetime", "money", "phone", "uuid", "mac", "hex"})
 """Typed values that count where they are all of a leaf: measures and shares are settings there."""
 
@@ -81,10 +91,10 @@ class ArgumentExtraction(Extraction):
         self.options = options
         self._found: dict[Hashable, Candidate] = {}
         self._budget = MAX_TOKENS
-        self.pieces = tuple(_leaves(arguments))
-        self.text = "\n".join(piece.spelled for piece in self.pieces)
-        self._starts = [piece.start for piece in self.pieces]
-        for piece in self.pieces:
+        self.pieces = self._places = tuple(_leaves(arguments))
+        self.text = "\n".join(piece.spelled for piece in self._places)
+        self._starts = [piece.start for piece in self._places]
+        for piece in self._places:
             if piece.is_key:
                 if _LONG_NUMBER.search(piece.spelled):
                     self._label(piece)
@@ -95,8 +105,30 @@ class ArgumentExtraction(Extraction):
 
     def paths(self, candidate: Candidate) -> tuple[str, ...]:
         """The arguments that hold a candidate, each once, in order: ``flights[0].date``."""
-        places = (self.pieces[bisect_right(self._starts, start) - 1] for start, _ in candidate.spans)
+        places = (self._piece_at(start) for start, _ in candidate.spans)
         return tuple(dict.fromkeys(path_text(piece.path) for piece in places))
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths of the lists in the arguments, from 2 to 12."""
+        longest: dict[tuple[str | int, ...], int] = {}
+        for piece in self._places:
+            for depth, step in enumerate(piece.path):
+                if isinstance(step, int):
+                    longest[piece.path[:depth]] = step + 1
+        return tuple(dict.fromkeys(length for length in longest.values() if 1 < length <= MAX_LENGTH))
+
+    def is_label(self, candidate: Candidate) -> bool:
+        """Whether it is a word of a longer text that is no data where nothing accounts for it (``total_bags:1``)."""
+        if candidate.declared or candidate.shape not in ("identifier", "number"):
+            return False
+        piece = self._piece_at(candidate.spans[0][0])
+        if len(piece.spelled.strip()) <= len(candidate.text) + 1:
+            return False
+        return is_coined(candidate.form) or _SETTING_WRITTEN.fullmatch(candidate.form) is not None
+
+    def _piece_at(self, start: int) -> Piece:
+        return self._places[bisect_right(self._starts, start) - 1]
 
     def _number(self, piece: Piece) -> None:
         """A number, or a text that is one."""
@@ -133,7 +165,7 @@ class ArgumentExtraction(Extraction):
         rest = self._addresses(piece, value)
         if rest is not value and not rest.strip():
             return
-        if single and use == "identifier" and rest is value:
+        if use == "identifier" and rest is value and _ONE_IDENTIFIER.fullmatch(stripped):
             if any("0" <= char <= "9" for char in stripped) or _NAMELIKE.fullmatch(stripped):
                 self._identifier(piece)
             return
@@ -154,7 +186,7 @@ class ArgumentExtraction(Extraction):
             return value
         rest = value
         for match in _ADDRESS.finditer(value):
-            spelled = match.group().rstrip(_CALLED_AFTER_URL)
+            spelled = match.group().rstrip(_AFTER_ADDRESS)
             start, end = match.start(), match.start() + len(spelled)
             shape = str(match.lastgroup)
             spelled_form = fold(spelled).rstrip("/") if shape == "url" else fold(spelled)
@@ -168,16 +200,11 @@ class ArgumentExtraction(Extraction):
         return rest
 
     def _identifier(self, piece: Piece) -> None:
-        token = _whole(piece)
-        if len(token.form) < 2:
-            return
-        self._add(
-            ("identifier", token.form),
-            Candidate(
-                piece.spelled.strip(), "identifier", token.form, key=piece.key, literal=_is_several(piece.spelled)
-            ),
-            (piece.start, piece.end),
-        )
+        """An identifier that is all of a leaf: declared by its field, so that it is compared whole, never by its parts."""
+        spelled = _whole(piece).form
+        if len(spelled) > 1:
+            candidate = Candidate(piece.spelled.strip(), "identifier", spelled, key=piece.key, declared=True)
+            self._add(("declared", spelled), candidate, (piece.start, piece.end))
 
 
 def path_text(path: tuple[str | int, ...]) -> str:
@@ -216,27 +243,51 @@ def _whole(piece: Piece) -> Token:
     return Token(0, len(piece.spelled), form(fold(piece.spelled.strip().lstrip("#+"))))
 
 
-def _is_several(spelled: str) -> bool:
-    return len(list(tokens(fold(spelled)))) != 1
-
-
 def _leaves(arguments: Json) -> Iterator[Piece]:
     """The leaves and inner keys in order, each placed below the one before it."""
     at = count = 0
     stack: list[tuple[tuple[str | int, ...], str | None, Json, bool]] = [((), None, arguments, False)]
     while stack and count < MAX_LEAVES and at < MAX_CHARS:
         path, key, value, is_key = stack.pop()
+        if isinstance(value, str) and not is_key:
+            value = _nested(value)
         if isinstance(value, dict):
             for name, inner in reversed(list(value.items())[:MAX_LEAVES]):
                 stack.append(((*path, name), name, inner, False))
                 if path:
                     stack.append(((*path, name), None, name, True))
         elif isinstance(value, list):
-            stack.extend(
-                ((*path, place), key, inner, False) for place, inner in reversed(list(enumerate(value[:MAX_LEAVES])))
-            )
+            for place in range(min(len(value), MAX_LEAVES) - 1, -1, -1):
+                stack.append(((*path, place), key, value[place], False))
         elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
             spelled = (value if isinstance(value, str) else str(value))[: MAX_CHARS - at]
             yield Piece(at, at + len(spelled), key, spelled if isinstance(value, str) else value, spelled, is_key, path)
             at += len(spelled) + 1
             count += 1
+
+
+def _nested(text: str) -> Json:
+    """The object or list that a text prints (``"['3799046073']"``), as JSON or as a Python literal; else the text."""
+    if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]") or len(text) > MAX_NESTED:
+        return text
+    try:
+        found: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        if text.count("[") + text.count("{") > _LITERAL_BRACKETS:
+            return text
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return text
+    return found if isinstance(found, (dict, list)) and _is_plain(found) else text
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a literal holds only what JSON can."""
+    if isinstance(value, dict):
+        return all(isinstance(name, str) and _is_plain(inner) for name, inner in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (str, int, float))

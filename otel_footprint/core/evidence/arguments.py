@@ -5,37 +5,38 @@ Rules
 - Judged when the call is emitted, against what was read and said by then. Earlier calls make a value ``echoed`` or
   ``argument_only``; a call never grounds itself, nor the calls beside it.
 - It is advice: nothing is flagged, and nothing an answer is judged by changes.
-- The status rules are those of an answer whose fields are the arguments. In addition: a date that a person named by its
-  distance ("in three days", "next Friday") from a date that was said is ``computed``; an address that is put together of
-  a host and values that were said or read is ``said`` or ``respelled``.
-- A placeholder (``W0000000``) is no example here: it was passed to a tool, so it is judged like any other value.
+- The status rules are those of an answer whose fields are the arguments, with more ways to account for a value:
+  dates that were asked for in other words, amounts worked out for the call, addresses put together of a host and values
+  that were said or read (``said`` or ``respelled``), ids that a person spelled apart or gave without the letters in front
+  of the number (``said``).
+- An identifier that is all of an argument is never put together of parts: ``credit_card_7334`` is no card that was read
+  because it ends in 7334.
+- A placeholder (``W0000000``) is no example here: it was passed to a tool, so it is judged like any other value. A label
+  inside of a longer text (``option_1``) is none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
 from typing import Final
 
-from otel_footprint.core.evidence import typed
+from otel_footprint.core.evidence.argument_dates import MAX_WORDS, asked_for
 from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
+from otel_footprint.core.evidence.argument_sums import worked_out
 from otel_footprint.core.evidence.extract import Candidate, classify
-from otel_footprint.core.evidence.haystack import Question
+from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.judge import Finding, Ground, account, support_of
 from otel_footprint.core.evidence.normal import fold, form
-from otel_footprint.core.evidence.shifted import calendar_day, steps_in
 from otel_footprint.core.evidence.sources import Source
-from otel_footprint.core.evidence.verdicts import BLIND_REASONS, ArgumentValue, Derivation, Reason
+from otel_footprint.core.evidence.stated import ACCOUNTED
+from otel_footprint.core.evidence.verdicts import BLIND_REASONS, ArgumentValue, Reason
 
-MAX_WORDS: Final = 2_000
-"""Characters of the longest text that is taken for a person's, who asks for "next Friday"; longer ones are documents."""
-MAX_TEXTS: Final = 20
-"""The newest texts of that kind that are looked at."""
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY_DAYS: Final = 13
-_TODAY: Final = re.compile(r"\b(?:today|tonight|now)\b", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.\-]*://(?:www\.)?")
+MIN_APART: Final = 5
+MAX_APART: Final = 40
+_APART: Final = r"[\s_\-./]{0,2}"
+_PREFIXED: Final = re.compile(r"[a-z]{1,4}[\-_]?(\d{5,})")
 _STEPS: Final = re.compile(r"[/?&=#:,;+]+")
 
 
@@ -44,12 +45,28 @@ def judge_arguments(
 ) -> tuple[ArgumentValue, ...]:
     """The values of one call with their statuses. ``ground`` holds a deriver of its own, and only earlier calls."""
     findings, _ = account(extraction, ground, turn)
+    amounts: list[Finding] = []
     for finding in findings:
-        if finding.status in ("unsupported", "derivable"):
-            if finding.candidate.shape in ("date", "datetime"):
-                _asked_by_distance(finding, ground)
-            elif finding.candidate.shape == "url":
-                _put_together(finding, ground)
+        if finding.status not in ACCOUNTED:
+            match finding.candidate.shape:
+                case "date" | "datetime":
+                    asked_for(finding, ground)
+                case "url":
+                    _put_together(finding, ground)
+                case "identifier":
+                    _spelled_by_a_person(finding, ground)
+                case "money" | "number":
+                    amounts.append(finding)
+                case _:
+                    pass
+    if amounts:
+        worked_out(amounts, findings, extraction, ground, turn)
+    for finding in findings:
+        if finding.status in ACCOUNTED:
+            finding.gone = None
+    findings = [
+        finding for finding in findings if finding.status != "unsupported" or not extraction.is_label(finding.candidate)
+    ]
     for source in ground.left:
         source.carried.take_bounded()  # what was asked here is no answer's concern
     seen = not blind & BLIND_REASONS
@@ -73,36 +90,20 @@ def _value(finding: Finding, extraction: ArgumentExtraction, *, unaccounted: boo
     )
 
 
-def _asked_by_distance(finding: Finding, ground: Ground) -> None:
-    day = calendar_day(finding)
-    if day is None:
-        return
-    words = [said.text for said in ground.said if len(said.text) <= MAX_WORDS][-MAX_TEXTS:]
-    for text in reversed(words):
-        for step in dict.fromkeys(_distances(text, day)):
-            try:
-                origin = day - timedelta(days=step)
-            except OverflowError:
-                continue
-            if _says_day(ground, origin):
-                finding.status = "computed"
-                finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
-                return
-
-
-def _distances(text: str, day: date) -> Iterator[int]:
-    """How many days the day may lie after the one a text counts from."""
-    if _TODAY.search(text):
-        yield 0
-    yield from steps_in(text)
-    name = _WEEKDAYS[day.weekday()]
-    if re.search(rf"\b(?:{name}|{name[:3]})\b", text, re.IGNORECASE):
-        yield from range(1, _WEEKDAY_DAYS + 1)
-
-
-def _says_day(ground: Ground, day: date) -> bool:
-    value = next((one for one in typed.find(day.isoformat()) if one.kind == "date"), None)
-    return any(ground.states(said, value) for said in ground.said)
+def _spelled_by_a_person(finding: Finding, ground: Ground) -> None:
+    """An id that a person spelled apart (``HXD UBJ`` for ``HXDUBJ``), or gave without the letters in front of its number."""
+    spelled = finding.candidate.form
+    apart = None
+    if MIN_APART <= len(spelled) <= MAX_APART:
+        apart = re.compile(rf"(?<![a-z0-9]){_APART.join(char for char in spelled if char.isalnum())}(?![a-z0-9])")
+    match = _PREFIXED.fullmatch(spelled)
+    number = Question(match[1], rounding=False) if match is not None else None
+    for said in ground.said:
+        if (number is not None and said.grade(number) is Grade.TOKEN) or (
+            apart is not None and len(said.text) <= MAX_WORDS and apart.search(fold(said.text))
+        ):
+            finding.status, finding.derivation = "said", None
+            return
 
 
 def _put_together(finding: Finding, ground: Ground) -> None:
