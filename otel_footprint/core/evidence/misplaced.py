@@ -33,8 +33,11 @@ from otel_footprint.core.evidence.misplaced_tables import Row, Tables, words_of
 from otel_footprint.core.evidence.verdicts import Misplaced
 
 MAX_COUNTS: Final = 1_000
+MAX_NAMED: Final = 40
+"""Names of one sentence; one with more is no sentence."""
 MAX_ROWS_NAMED: Final = 12
-MAX_ROWS_SEARCHED: Final = 4_000
+MAX_SEARCHES: Final = 20_000
+"""Rows that are looked at for the owners of an answer's values."""
 _AND: Final = re.compile(r"\s*(?:,|,? and|,? or|,? &|/|with)\s*")
 _SUMS_UP: Final = re.compile(
     r"\b(?:averag\w*|combin\w*|sum of|last|previous|past|per|over (?:his|her|its|their|the)|between|straight|in a row"
@@ -49,9 +52,10 @@ _COMPOUND: Final = re.compile(r"[^\W\d_]+ [^\W\d_]+(?!-)\b")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One value of the answer that was read: its spans, and whether a text carries it."""
+    """One value of the answer that was read: its spans, the tables of the results that carry it, whether a text does."""
 
     spans: tuple[tuple[int, int], ...]
+    tables: Sequence[Tables]
     carried_by: Callable[[Carried], bool]
 
 
@@ -84,6 +88,7 @@ class Placement:
         self._tables = [one for one in tables if one.names]
         self._mentions = mentions_of(text, self._tables) if self._tables else []
         self._sentences = Sentences(text, self._mentions) if self._mentions else None
+        self._searches = MAX_SEARCHES
 
     def __bool__(self) -> bool:
         return self._sentences is not None
@@ -112,11 +117,10 @@ class Placement:
         if any(asked.carried_by(_carried(row)) for row in self._kin(mentioned)):
             return None
         owners: list[Row] = []
-        searched = 0
-        for tables in self._tables:
+        for tables in asked.tables:
             for row in tables.rows:
-                searched += 1
-                if searched > MAX_ROWS_SEARCHED:
+                self._searches -= 1
+                if self._searches < 0:
                     return None
                 if not asked.carried_by(_carried(row)):
                     continue
@@ -166,7 +170,7 @@ class Placement:
         for count in counts:
             sentence = self._sentences.at(count.start)
             before = [mention for mention in sentence.mentions if mention.end <= count.start or sentence.inherited]
-            if sentence.mentions and not _inside((count.start, count.end), sentence.mentions):
+            if 0 < len(sentence.mentions) <= MAX_NAMED and not _inside((count.start, count.end), sentence.mentions):
                 named = before[-1] if before else sentence.mentions[0]
                 if len(named.rows) <= MAX_ROWS_NAMED:
                     uses.append((count, sentence, named))

@@ -33,13 +33,18 @@ _MIN_LIFT: Final = 0.4
 """Share of a word's numbers that must fit a field beyond those that chance would fit."""
 
 
+_MAX_PAIRS: Final = 64
+"""Pairs of fields that two numbers may be before they say nothing."""
+
+
 @dataclass(slots=True)
 class _Uses:
     total: int = 0
     fits: Counter[Column] = field(default_factory=Counter)
     chance: dict[Column, float] = field(default_factory=dict)
     pairs: Counter[tuple[Table, str, str]] = field(default_factory=Counter)
-    asked: list[tuple[Decimal, Decimal]] = field(default_factory=list)
+    asked: Counter[tuple[Decimal, Decimal]] = field(default_factory=Counter)
+    learned: tuple[tuple[Table, str, str], ...] | None = None
 
 
 class Fields:
@@ -88,11 +93,13 @@ class Fields:
 
     def _learn_pair(self, one: Count, two: Count, rows: Sequence[Row]) -> None:
         uses = self._uses.setdefault(two.key, _Uses())
-        uses.asked.append((one.number, two.number))
+        uses.asked[one.number, two.number] += 1
         for table in dict.fromkeys(row.table for row in rows):
             own = [row for row in rows if row.table is table]
             ones = [name for name, index in table.index.items() if any(row in own for row in index.get(one.number, ()))]
             twos = [name for name, index in table.index.items() if any(row in own for row in index.get(two.number, ()))]
+            if len(ones) * len(twos) > _MAX_PAIRS:
+                continue
             for first in ones:
                 for second in twos:
                     if first != second:
@@ -106,21 +113,21 @@ class Fields:
         return frozenset(column for column, lift in lifts.items() if lift >= best - 0.5)
 
     def _paired(self, count: Count, uses: _Uses) -> frozenset[Column]:
-        lifts: dict[tuple[Table, str, str], float] = {}
-        for (table, first, second), fits in uses.pairs.items():
-            if fits >= _MIN_USES:
+        if uses.learned is None:
+            lifts: dict[tuple[Table, str, str], float] = {}
+            for (table, first, second), fits in uses.pairs.most_common(_MAX_PAIRS):
+                if fits < _MIN_USES:
+                    break
                 chance = 0.0
-                for one, two in uses.asked:
-                    with_one = table.index[first].get(one, ())
-                    chance += sum(row in with_one for row in table.index[second].get(two, ())) / len(table.rows)
+                for (one, two), times in uses.asked.items():
+                    with_one = set(table.index[first].get(one, ()))
+                    both = sum(row in with_one for row in table.index[second].get(two, ()))
+                    chance += times * both / len(table.rows)
                 if fits >= 2 * chance:
                     lifts[table, first, second] = fits - chance
-        best = max(lifts.values(), default=0.0)
-        return frozenset(
-            (table, first if count.slot == 1 else second)
-            for (table, first, second), lift in lifts.items()
-            if lift >= best - 0.5
-        )
+            best = max(lifts.values(), default=0.0)
+            uses.learned = tuple(pair for pair, lift in lifts.items() if lift >= best - 0.5)
+        return frozenset((table, first if count.slot == 1 else second) for table, first, second in uses.learned)
 
     def _similar(self, word: str, rows: Sequence[Row], fits: Counter[Column]) -> frozenset[Column]:
         found: set[Column] = set()

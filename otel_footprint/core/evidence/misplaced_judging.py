@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MAX_CHARS: Final = 200_000
 """Characters of results whose tables are looked at for one answer."""
+MAX_ANSWER: Final = 50_000
+"""Characters of an answer that are looked at."""
 _READ: Final[frozenset[Status]] = frozenset({"read", "respelled"})
 _UNFOUND: Final[frozenset[Status]] = frozenset({"unsupported", "derivable", "argument_only"})
 
@@ -55,12 +57,17 @@ def place(
     sources = _with_tables(window)
     if not sources:
         return []
-    placement = Placement(text, [source.carried.tables for source in sources])
+    placement = Placement(text[:MAX_ANSWER], [source.carried.tables for source in sources])
     if not placement:
         return []
+    known = {id(source) for source in sources}
     for index, finding in enumerate(findings):
-        if finding.status in _READ:
-            finding.misplaced = placement.of_value(Asked(tuple(finding.candidate.spans), partial(carries, index)))
+        # What is carried where no tables were read may well be in its place.
+        if finding.status in _READ and all(id(source) in known for source in finding.sources):
+            tables = [source.carried.tables for source in finding.sources]
+            finding.misplaced = placement.of_value(
+                Asked(tuple(finding.candidate.spans), tables, partial(carries, index))
+            )
     numbers = placement.small_numbers()
     for finding in findings:
         starts = [start for start, _ in finding.candidate.spans]
@@ -108,4 +115,4 @@ def _with_tables(window: Sequence[Source]) -> list[Source]:
 
 def _may_hold_rows(text: str) -> bool:
     """Whether it is worth reading: objects, lists of lists, or lines with a delimiter."""
-    return text.count("{") > 1 or text.count("[") > 2 or text.count("\n") > 1
+    return text.count("{") > 1 or text.count("[") > 1 or text.count("\n") > 1
