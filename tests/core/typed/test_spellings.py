@@ -178,6 +178,8 @@ QUANTITIES: list[tuple[Carrier, str]] = [
     (("rps", 1200), "1,200 requests per second"),
     ("add 0.75 cups", "3/4 cup"),
     (("duration_minutes", 90), "1 1/2 hours"),
+    (("duration_minutes", 90), "1½ hours"),
+    (("screen", "5.5 inches"), '5½"'),
     (("temp_c", 2.13), "2 °C"),
     (("temp_c", 21.6), "22 degrees Celsius"),
     ("takes 3 to 5 business days", "3-5 business days"),

@@ -24,6 +24,16 @@ class Numeral(NamedTuple):
     exponent: bool = False
 
 
+VULGAR: Final[dict[str, Decimal]] = {
+    "\u00bd": Decimal("0.5"),
+    "\u00bc": Decimal("0.25"),
+    "\u00be": Decimal("0.75"),
+    "\u2153": Decimal("0.3333"),
+    "\u2154": Decimal("0.6667"),
+    "\u215b": Decimal("0.125"),
+}
+"""Fractions that are one character, behind a whole number."""
+
 _PLAIN: Final = re.compile(r"(\d{1,40})(?:\.(\d{1,40}))?(?!\d|[,.'\u00a0]\d)")
 """Most numbers; what follows must not continue the number."""
 
@@ -53,6 +63,10 @@ def read_numeral(plain: str, start: int) -> Numeral | None:
         whole, fraction = match.groups()
         end = match.end()
         if fraction is None:
+            vulgar = VULGAR.get(plain[end : end + 1])
+            if vulgar is not None:
+                number = Decimal(whole) + vulgar
+                return Numeral(end + 1, number, max(0, -int(number.as_tuple().exponent)))
             return _with_exponent(plain, Numeral(end, Decimal(whole), 0))
         other = None
         if len(fraction) == 3 and len(whole) < 4 and whole[0] != "0":
