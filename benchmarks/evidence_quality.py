@@ -175,7 +175,8 @@ class Everything:
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = text.lower()
-        self.days = set(_days(text))
+        days = set(_days(text))
+        self.days = days | {(0, day) for _, day in days}
         self.minutes = set(_minutes(text))
         self.numbers = {_plain(number) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
 
@@ -221,8 +222,6 @@ def _days(text: str) -> Iterator[tuple[int, int]]:
         yield _MONTHS.index(month.lower()) + 1, int(day)
     for day in re.findall(r"(?i)\b(\d\d?)(?:st|nd|rd|th)\b", text):
         yield 0, int(day)
-        for month in range(1, 13):
-            yield month, int(day)
 
 
 def _minutes(text: str) -> Iterator[int]:
@@ -349,6 +348,21 @@ def show(report: Report, *, flags: bool) -> None:
             print(f"    missed {kind}: {before!r} -> {after!r}: {states}")
 
 
+def show_totals(reports: list[Report]) -> None:
+    """Print what holds over all corpora together."""
+    recall: dict[str, list[int]] = {}
+    for report in reports:
+        for kind, (hit, done) in report.recall.items():
+            for name in dict.fromkeys((kind, kind.partition(",")[0])):
+                total = recall.setdefault(name, [0, 0])
+                total[0] += hit
+                total[1] += done
+    if recall:
+        print("\nall corpora together")
+    for kind, (hit, done) in sorted(recall.items()):
+        print(f"  recall  {kind}: {hit}/{done}" + (f" ({hit / done:.1%})" if done else ""))
+
+
 def main() -> int:
     """Run the corpora that are there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -362,8 +376,11 @@ def main() -> int:
     if not arguments.data.is_dir():
         print(f"real data is not here: {arguments.data} (set OTEL_FOOTPRINT_SHARED_DATA)", file=sys.stderr)
         return 2
+    reports = []
     for name in arguments.corpus:
-        show(run(name, arguments.data / CORPORA[name], arguments.mutations), flags=arguments.flags)
+        reports.append(run(name, arguments.data / CORPORA[name], arguments.mutations))
+        show(reports[-1], flags=arguments.flags)
+    show_totals(reports)
     return 0
 
 

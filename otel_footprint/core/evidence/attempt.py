@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ from otel_footprint.core.evidence.equations import Equation, equations
 from otel_footprint.core.evidence.families import Family
 from otel_footprint.core.evidence.named_rows import NamedRows, Surroundings
 from otel_footprint.core.evidence.search import Effort, Found, Target, search
+from otel_footprint.core.evidence.shifted import calendar_day
 from otel_footprint.core.evidence.stated import Operand, Stated, Unit, numeric
 from otel_footprint.core.evidence.verdicts import Derivation
 
@@ -38,6 +40,7 @@ class Attempt:
         text_before: str,
     ) -> None:
         self.extraction = extraction
+        self.findings = findings
         self.stated = Stated(extraction, findings)
         self.around = around
         self.stated_before = stated_before
@@ -156,6 +159,7 @@ class Attempt:
         if unit == "duration":
             return [
                 Family("sum", 1, lambda: ways.groups(near, place)),
+                Family("duration between dates", 1, lambda: ways.date_spans(self._dates(at))),
                 Family("duration", 1, lambda: ways.clock_spans(self.near_rows.named)),
                 Family("duration", 4, lambda: ways.clock_spans(self.near_rows.rows)),
             ]
@@ -250,6 +254,14 @@ class Attempt:
                 Family("complement", 1, lambda: ((hundred - one.number, (ways.spelled(one.number),)) for one in near))
             )
         return found
+
+    def _dates(self, at: int) -> list[date]:
+        """The dates that the answer states and that are accounted for, nearest to a place first."""
+        found: list[tuple[int, date]] = []
+        for finding in self.findings:
+            if finding.status in self.around.accounted and (day := calendar_day(finding)) is not None:
+                found += [(abs(start - at), day) for start, _ in finding.candidate.spans]
+        return list(dict.fromkeys(day for _, day in sorted(found)))[:4]
 
     def _counts(self, at: int) -> tuple[int, ...]:
         near = sorted((abs(place - at), count) for place, count in self.stated.counts if count > 1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import combinations, islice
 from typing import Final, TypeAlias
@@ -365,6 +366,12 @@ def clock_spans(rows: Sequence[Row]) -> Iterator[Result]:
             yield Decimal(apart * 60), inputs
             if apart < 1440 and max(first, second) < 1440:
                 yield Decimal((1440 - apart) * 60), inputs
+
+
+def date_spans(days: Sequence[date]) -> Iterator[Result]:
+    """The time between two stated dates, in seconds."""
+    for one, other in combinations(days, 2):
+        yield Decimal(abs((one - other).days) * 86_400), (min(one, other).isoformat(), max(one, other).isoformat())
 
 
 def _clock(minutes: int) -> str:

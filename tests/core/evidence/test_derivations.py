@@ -144,6 +144,14 @@ CASES = (
         "date plus days",
     ),
     Case(
+        "days between two stated dates",
+        {"from": "2024-05-20", "to": "2024-06-14"},
+        "You stay from May 20, 2024 to June 14, 2024, that is 25 days.",
+        "25 days",
+        "26 days",
+        "duration between dates",
+    ),
+    Case(
         "complement of a percentage",
         {"used_percent": 72},
         "72% is used, the remaining 28% is free.",
