@@ -4,7 +4,8 @@ Rules
 -----
 - A call without output changes nothing: it is planned, reported as not settled, and compared again next time. (Of a
   thread's first call it is remembered which messages were tried, so that trying again finds the thread.)
-- Every output that is an answer is judged, each choice by itself, by the evidence of its thread.
+- Every output that is an answer is judged, each choice by itself, by the evidence of its thread; of an output with tool
+  calls the arguments are, before the calls are part of that evidence.
 - A sibling's results count as evidence in a thread whose window holds that sibling's final output. (A window that holds
   the result's own text has it as a result or as words of the application: no rule is needed for that.)
 - At most ``THREADS_LIMIT`` threads; the one that was asked longest ago goes.
@@ -20,7 +21,7 @@ from otel_footprint.core.decisions import Decisions, Match
 from otel_footprint.core.evidence.answers import answer_texts
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.verdicts import Judgement, Reason
+from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement, Reason
 from otel_footprint.core.feeding import feed, unreadable
 from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult, content_text
 from otel_footprint.core.thread import OUTPUTS_LIMIT, Slot, Thread
@@ -106,15 +107,22 @@ class Session:
         counts = count(thread, plan, shared)
         self._tools_seen = self._tools_seen or bool(call.tools)
         judgements: tuple[Judgement, ...] = ()
+        calls: tuple[CallJudgement, ...] = ()
         if settled:
             if parent is not None:
                 inherit(thread, parent, shared, call)
             apply(
-                thread, call, plan, shared, counts, plain=question.messages, arrived=lambda slot: self._arrived(thread, slot)
+                thread,
+                call,
+                plan,
+                shared,
+                counts,
+                plain=question.messages,
+                arrived=lambda slot: self._arrived(thread, slot),
             )
             thread.chars = change.chars_after
             thread.unseen = unseen
-            judgements, counts = self._answer(thread, call, counts, again=plan.again)
+            judgements, calls, counts = self._answer(thread, call, counts, again=plan.again)
             thread.results_this_turn = counts.results
             thread.last = call.ref
             thread.completed_at = call.now
@@ -136,6 +144,7 @@ class Session:
             window=change,
             tool_results_this_turn=counts.results,
             judgements=judgements,
+            calls=calls,
         )
         return decisions, thread
 
@@ -171,10 +180,12 @@ class Session:
 
     def _answer(
         self, thread: Thread, call: Call, counts: Counts, *, again: bool
-    ) -> tuple[tuple[Judgement, ...], Counts]:
-        """Take the outputs in and judge those that are answers."""
+    ) -> tuple[tuple[Judgement, ...], tuple[CallJudgement, ...], Counts]:
+        """Take the outputs in; judge those that are answers, and the arguments of the calls in the others."""
         slots: list[Slot] = []
         judgements: list[Judgement] = []
+        emitted: list[CallJudgement] = []
+        calls_before = thread.corpus.calls_made
         results = counts.results
         for output in call.outputs:
             slot = output_slot(output.message, call, thread.calls, counts.turn)
@@ -186,9 +197,11 @@ class Session:
             judgement = self._judge(thread, call, output, counts.turn)
             if judgement is not None:
                 judgements.append(judgement)
+            else:
+                emitted += self._judge_calls(thread, output, counts.turn, calls_before)
         thread.outputs = [*(thread.outputs if again else ()), *slots][-OUTPUTS_LIMIT:]
         thread.final = _final(call.outputs[0].message)
-        return tuple(judgements), Counts(counts.turn, counts.iteration, results)
+        return tuple(judgements), tuple(emitted), Counts(counts.turn, counts.iteration, results)
 
     def _judge(self, thread: Thread, call: Call, output: Output, turn: int) -> Judgement | None:
         text = answer_texts(output.message, thread.corpus.options)
@@ -202,6 +215,20 @@ class Session:
             blind=_blind(thread, output),
             siblings=self._reporting_to(thread),
         )
+
+    def _judge_calls(self, thread: Thread, output: Output, turn: int, calls_before: int) -> list[CallJudgement]:
+        """Judge the arguments of an output's tool calls; ``calls_before`` counts the calls that were made before it."""
+        return [
+            thread.corpus.judge_call(
+                one,
+                choice=output.choice,
+                turn=turn,
+                calls_before=calls_before,
+                blind=_blind(thread, output),
+                siblings=self._reporting_to(thread),
+            )
+            for one in output.message.tool_calls
+        ]
 
     def _reporting_to(self, thread: Thread) -> list[Corpus]:
         """The evidence of siblings whose final output is in this thread's window."""
@@ -248,7 +275,6 @@ def _quotes(text: str, final: str) -> bool:
         return False
     if len(final) < _QUOTABLE or len(text) > _SEARCHED:
         return text.strip() == final
-    return (
-        final in text
-        or ("\\" in text and (json.dumps(final, ensure_ascii=False)[1:-1] in text or json.dumps(final)[1:-1] in text))
+    return final in text or (
+        "\\" in text and (json.dumps(final, ensure_ascii=False)[1:-1] in text or json.dumps(final)[1:-1] in text)
     )
