@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Haystack
-from otel_footprint.core.evidence.reader import leaves, read
+from otel_footprint.core.evidence.reader import read
 from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
 from otel_footprint.core.messages import Json
 
@@ -88,7 +88,7 @@ class Bulk:
             self._numbers = {}
             if self._result:
                 for value in read(self._haystack.text).values:
-                    for key, leaf in leaves(value):
+                    for key, leaf in typed.named_leaves(value):
                         if isinstance(leaf, (int, float)) and not isinstance(leaf, bool) and abs(leaf) < 1e300:
                             size = abs(float(leaf))
                             sort: Sort = "whole" if size == int(size) else "decimal" if size > 1 else "fraction"

@@ -12,7 +12,6 @@ from otel_footprint.core.evidence.bulk import Bulk
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.haystack import Haystack
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.reader import leaves
 from otel_footprint.core.evidence.typed_index import carries
 from otel_footprint.core.messages import Json, ToolResult
 
@@ -39,7 +38,7 @@ def every_year(_: int | None) -> bool:
 
 def compare(text: str, answers: list[str]) -> int:
     bulk = Bulk(Haystack(text, result=True), result=True)
-    index = typed.LeafIndex(leaves(json.loads(text)))
+    index = typed.LeafIndex(typed.named_leaves(json.loads(text)))
     found = 0
     for answer in answers:
         for value in typed.find(answer):
