@@ -47,7 +47,7 @@ _SUMS_UP: Final = re.compile(
 _LABEL: Final = re.compile(r"[^\W\d_][^\n:;,()]{0,40}:[*_`]{0,3}\s{0,2}[*_`$€£¥#]{0,3}\Z")
 _LOOK_BACK: Final = 45
 _NEXT_TO: Final = 40
-_COMPOUND: Final = re.compile(r"[^\W\d_]+ [^\W\d_]+(?!-)\b")
+_COMPOUND: Final = re.compile(r" ?- ?[^\W\d_]+ [^\W\d_]+\b(?! ?-)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class Placement:
         """Whether a number and its word only describe the word after them ("a three-point line", "a 33-point quarter")."""
         if count.slot or count.glue != "-":
             return False
-        return count.worded or _COMPOUND.match(self._text, count.end + 1) is not None
+        return count.worded or _COMPOUND.match(self._text, count.end) is not None
 
     def _side_by_side(self, named: Mention, sentence: Sentence) -> bool:
         place = sentence.mentions.index(named)

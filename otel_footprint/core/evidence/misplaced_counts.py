@@ -34,6 +34,7 @@ _LABEL_BEFORE: Final = re.compile(r"([^\W\d_][\w /()\-]{1,40}?)[*_`]{0,3}\s?[:=]
 
 
 _SAID_BEFORE: Final = re.compile(r"([^\W\d_]{3,24}) (?:of|is|was|are|were) (?:just |only |about )?$")
+_DIGIT: Final = re.compile(r"[0-9]")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 _CELL: Final = re.compile(r"[ \t*_`]*(\d{1,3}(?:\.\d{1,3})?)[ \t*_`]*")
 
@@ -93,6 +94,11 @@ def counts_of(text: str) -> list[Count]:
     found.extend(_columns(text))
     found.sort(key=lambda count: count.start)
     return found
+
+
+def says_numbers(text: str) -> bool:
+    """Whether there is a number in a text, in digits or in words."""
+    return _DIGIT.search(text) is not None or bool(worded_numbers(text))
 
 
 def singular(word: str) -> str:

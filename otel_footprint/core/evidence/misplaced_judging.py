@@ -7,6 +7,7 @@ Rules
   "36 minutes" beside a row whose ``MIN`` is 36.
 - A small number that a person or the application said with its word is theirs ("8 points").
 - A small number that is misplaced becomes a value of its own: it was read, only in another row.
+- An answer without values and numbers costs a look at its text; tables are read when one with some asks, once each.
 - The latest results are looked at first, up to ``MAX_CHARS`` characters of them together; a longer one is left out.
 """
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.extract import Candidate
 from otel_footprint.core.evidence.misplaced import Asked, Placement
+from otel_footprint.core.evidence.misplaced_counts import says_numbers
 from otel_footprint.core.evidence.misplaced_tables import MAX_TEXT, Row
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.verdicts import Misplaced, Status
@@ -54,10 +56,13 @@ def place(
 
     ``carries`` says whether a text carries the value of the finding with that index.
     """
+    text = text[:MAX_ANSWER]
+    if not any(finding.status in _READ for finding in findings) and not says_numbers(text):
+        return []
     sources = _with_tables(window)
     if not sources:
         return []
-    placement = Placement(text[:MAX_ANSWER], [source.carried.tables for source in sources])
+    placement = Placement(text, [source.carried.tables for source in sources])
     if not placement:
         return []
     known = {id(source) for source in sources}
