@@ -91,7 +91,11 @@ class EvictedBy:
 
 @dataclass(frozen=True, slots=True)
 class Misplaced:
-    """A value that was read, but only in rows of another entity than the one named beside it."""
+    """A value that was read, but only in rows of another entity than the one named beside it.
+
+    ``span`` is one occurrence, in half-open code point offsets; ``named`` is the name as the answer spells it.
+    ``belongs_to`` is what a row is called that carries the value in the same field; empty where only other fields do.
+    """
 
     span: tuple[int, int]
     belongs_to: str
