@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -111,21 +110,6 @@ def reads_as_it_stands(content: str) -> bool:
     if "\\" in content or content.rstrip()[-1:] not in ("}", "]"):
         return False
     return not any(mark in content[-_ENDING:] for mark in _ELLIPSIS)
-
-
-def leaves(value: Json, key: str | None = None) -> Iterator[tuple[str | None, Json]]:
-    """Every leaf with the name of its field (the list's field for items), and every key as a leaf of its own."""
-    stack: list[tuple[str | None, Json]] = [(key, value)]
-    while stack:
-        name, item = stack.pop()
-        if isinstance(item, dict):
-            for child, inner in reversed(item.items()):
-                stack.append((child, inner))
-                stack.append((None, child))
-        elif isinstance(item, list):
-            stack.extend((name, inner) for inner in reversed(item))
-        else:
-            yield name, item
 
 
 def _leading(content: str) -> tuple[list[Json], int, json.JSONDecodeError | None]:

@@ -147,13 +147,16 @@ class Field:
 
 
 NO_FIELD: Final = Field()
+_LONGEST: Final = 200
+
+
+def field_of(key: str) -> Field:
+    """What the name ``key`` says. A very long one is no name and says nothing."""
+    return NO_FIELD if len(key) > _LONGEST else _field_of(key)
 
 
 @lru_cache(maxsize=4096)
-def field_of(key: str) -> Field:
-    """What the name ``key`` says. Names beyond 80 characters say nothing."""
-    if len(key) > 80:
-        return NO_FIELD
+def _field_of(key: str) -> Field:
     key, _, stated = key.partition(UNIT)
     words = _WORDS.findall(key)
     while len(words) > 1 and words[-1].isdigit():  # the number of a row or an item

@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from otel_footprint.core.evidence.typed.fields import UNIT, says_something
@@ -28,7 +29,9 @@ _UNIT_FIELDS: Final = (
     "unitText",
     "priceCurrency",
 )
+_UNIT_NAMES: Final = frozenset(_UNIT_FIELDS)
 _LONGEST_UNIT: Final = 20
+_LONGEST_NAME: Final = 80
 
 
 def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
@@ -37,9 +40,12 @@ def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
     while stack:
         name, item = stack.pop()
         if isinstance(item, dict):
-            unit = _unit_of(item)
+            unit = "" if _UNIT_NAMES.isdisjoint(item) else _unit_of(item)
             for child, inner in reversed(item.items()):
-                stack.append((_name(name, child, unit if isinstance(inner, (int, float)) else ""), inner))
+                if len(child) <= _LONGEST_NAME:
+                    stack.append((_name(name, child, unit if unit and isinstance(inner, (int, float)) else ""), inner))
+                else:  # a text, not a name
+                    stack.append((None, inner))
                 stack.append((None, child))
         elif isinstance(item, list):
             stack.extend((name, inner) for inner in reversed(item))
@@ -55,6 +61,7 @@ def _unit_of(item: dict[str, Json]) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)
 def _name(parent: str | None, child: str, unit: str) -> str:
     if parent is None or says_something(child):
         return child + unit
