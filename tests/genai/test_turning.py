@@ -359,6 +359,14 @@ def test_a_wrapper_that_came_after_ours_stays_and_ours_goes_from_under_it(make_w
             setattr(owner, attribute, original)
 
 
+def test_turning_off_wakes_no_lazy_object_of_the_sdk(watch, provider):
+    """The module ``openai`` has stand-ins for a client that is only built when one of them is asked for anything."""
+    assert type(openai.chat).__name__ == "ChatProxy"
+    built_before = openai._client
+    turn_off()
+    assert openai._client is built_before
+
+
 def run(code: str, **env: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
