@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from opentelemetry.util.types import AnyValue
 
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions
+from otel_footprint.core.evidence.verdicts import STATUSES, CallJudgement
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.limits import Bounds
 from otel_footprint.telemetry.summary import AnswerSummary, Summary
@@ -48,6 +51,8 @@ def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attribu
         attributes[names.WINDOW_SETTLED] = False
     if compacted_by_provider(decisions, call):
         attributes[names.GEN_AI_CONVERSATION_COMPACTED] = True
+    if decisions.calls:
+        attributes |= argument_attributes(decisions.calls)
     answer = AnswerSummary.worst(decisions)
     if answer is not None:
         attributes |= answer_attributes(answer)
@@ -84,6 +89,23 @@ def answer_attributes(answer: AnswerSummary) -> Attributes:
     return attributes
 
 
+def argument_attributes(calls: Sequence[CallJudgement]) -> Attributes:
+    """The summary of the arguments of emitted tool calls."""
+    values = [value for call in calls for value in call.values]
+    worst = max(values, key=lambda value: (value.unaccounted, STATUSES.index(value.status)), default=None)
+    attributes: Attributes = {
+        names.ARGUMENTS_CANDIDATES: len(values),
+        names.ARGUMENTS_UNACCOUNTED: sum(value.unaccounted for value in values),
+        names.ARGUMENTS_WORST_STATUS: NO_STATUS if worst is None else worst.status,
+    }
+    for status, count in Counter(value.status for value in values).items():
+        attributes[names.ARGUMENTS_STATUS[status]] = count
+    reasons = sorted({reason for call in calls for reason in call.reasons})
+    if reasons:
+        attributes[names.ARGUMENTS_REASONS] = reasons
+    return attributes
+
+
 def agent_attributes(summary: Summary, bounds: Bounds) -> Attributes:
     """What stands on the agent's span: its last answer, and totals over its calls."""
     attributes: Attributes = {names.TOTALS_CALLS: summary.calls, names.TOTALS_ANSWERS: summary.answers}
@@ -99,6 +121,8 @@ def agent_attributes(summary: Summary, bounds: Bounds) -> Attributes:
         names.EVIDENCE_TOOL_RESULTS_THIS_TURN: summary.tool_results_this_turn,
         names.TOTALS_EVICTED: summary.evicted,
     }
+    for status, count in summary.argument_statuses.items():
+        attributes[names.TOTALS_ARGUMENT_STATUS[status]] = count
     if summary.last is None:
         return attributes
     attributes |= answer_attributes(summary.last)

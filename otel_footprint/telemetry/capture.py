@@ -2,8 +2,9 @@
 
 Rules
 -----
-- ``none``: names, closed words, counts, ids and hashes. ``flagged``: also the text of flagged values. ``all``: the text
-  of every value of an answer. The text of messages, arguments and results at no level, nor the operands of a derivation.
+- ``none``: names, closed words, counts, ids and hashes. ``flagged``: also the text of flagged values, and of arguments'
+  values that nothing accounts for. ``all``: the text of every value of an answer or argument. The text of messages,
+  arguments and results at no level, nor the operands of a derivation.
 - A message is named by a keyed hash: a plain one of "yes" or of a card number could be looked up.
 """
 
@@ -13,7 +14,7 @@ import secrets
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
-from otel_footprint.core.evidence.verdicts import Value
+from otel_footprint.core.evidence.verdicts import ArgumentValue, Value
 
 CaptureLevel: TypeAlias = Literal["none", "flagged", "all"]
 
@@ -33,9 +34,10 @@ class Capture:
         key = hash_key or secrets.token_bytes(32)
         self._key = key if len(key) <= _MAX_KEY_BYTES else blake2b(key).digest()
 
-    def shows(self, value: Value) -> bool:
+    def shows(self, value: Value | ArgumentValue) -> bool:
         """Whether the text of this value may leave."""
-        return self._level == "all" or (self._level == "flagged" and value.flagged)
+        bad = value.flagged if isinstance(value, Value) else value.unaccounted
+        return self._level == "all" or (self._level == "flagged" and bad)
 
     def content_hash(self, message_key: bytes) -> str:
         """32 hexadecimal digits that name the message whose ``Message.key`` this is."""

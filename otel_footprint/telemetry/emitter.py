@@ -123,13 +123,15 @@ class Emitter:
     def _measure(self, emission: Emission) -> None:
         decisions, call = emission.decisions, emission.call
         labels = self._instruments.call(call.model, call.agent)
-        if not decisions.judgements and not decisions.window.evictions:
+        if not decisions.judgements and not decisions.calls and not decisions.window.evictions:
             self._instruments.window(decisions.window, emission.context)
             return
         context = _context_of(emission)
         self._instruments.window(decisions.window, context)
         for judgement in decisions.judgements:
             self._instruments.answer(judgement, labels, context)
+        for emitted in decisions.calls:
+            self._instruments.arguments(emitted, context)
         if decisions.judgements and emission.evidence_seconds is not None:
             self._instruments.judged(emission.evidence_seconds, context)
 

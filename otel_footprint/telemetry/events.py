@@ -1,4 +1,5 @@
-"""Decisions as events, in order: what left the window, what was rewritten, then each answer, its values, its result.
+"""Decisions as events, in order: what left the window, what was rewritten, then each answer, its values, its result, then
+the values of arguments.
 
 Rules
 -----
@@ -10,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,13 +19,15 @@ from typing import Final, Protocol
 
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions, Eviction, Rewrite
-from otel_footprint.core.evidence.verdicts import STATUSES, Judgement, Value
+from otel_footprint.core.evidence.verdicts import STATUSES, ArgumentValue, CallJudgement, Judgement, Value
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import Attributes, answer_attributes
 from otel_footprint.telemetry.capture import Capture
 from otel_footprint.telemetry.limits import MAX_EVENTS, Bounds
 from otel_footprint.telemetry.summary import AnswerSummary
 
+_PARAMETER: Final = re.compile(r"[A-Za-z_](?:[A-Za-z_\-]|\d(?!\d)){0,63}(?=[.\[]|\Z)")
+"""A parameter's name, as a tool declares it; a key with a longer number in it may be data."""
 _SLOT: Final = "messages"
 _EVALUATION: Final = "agentfootprint.evidence"
 
@@ -100,6 +104,13 @@ def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) ->
                 partial(_value, value, index, judgement.choice, capture, bounds),
             )
         yield _planned(names.EVENT_GEN_AI_EVALUATION_RESULT, partial(_result, judgement, call, bounds))
+    for emitted in decisions.calls:
+        for index, argument in enumerate(emitted.values):
+            yield _Planned(
+                names.EVENT_ARGUMENT_VALUE,
+                names.IMPORTANCE[names.EVENT_ARGUMENT_VALUE] if argument.unaccounted else names.IMPORTANCE_UNFLAGGED,
+                partial(_argument, argument, index, emitted, capture, bounds),
+            )
 
 
 def _planned(name: str, attributes: _Attributes) -> _Planned:
@@ -157,13 +168,39 @@ def _checked(judgement: Judgement, decisions: Decisions, bounds: Bounds) -> Attr
 
 
 def _value(value: Value, index: int, choice: int, capture: Capture, bounds: Bounds) -> Attributes:
-    attributes: Attributes = {
+    return {
         names.EVIDENCE_CHOICE: choice,
+        names.VALUE_FLAGGED: value.flagged,
+        names.VALUE_OCCURRENCES: len(value.spans),
+        **_found(value, index, capture, bounds),
+    }
+
+
+def _argument(value: ArgumentValue, index: int, call: CallJudgement, capture: Capture, bounds: Bounds) -> Attributes:
+    attributes: Attributes = {
+        names.EVIDENCE_CHOICE: call.choice,
+        names.ARGUMENT_TOOL: bounds.text(call.tool),
+        names.ARGUMENT_UNACCOUNTED: value.unaccounted,
+        names.VALUE_OCCURRENCES: len(value.paths),
+        **_found(value, index, capture, bounds),
+    }
+    if call.tool_call_id is not None:
+        attributes[names.ARGUMENT_TOOL_CALL_ID] = bounds.text(call.tool_call_id)
+    path = value.paths[0] if value.paths else ""
+    parameter = _PARAMETER.match(path)
+    if parameter is not None:
+        attributes[names.ARGUMENT_NAME] = parameter.group()
+    if path and capture.shows(value):
+        attributes[names.ARGUMENT_PATH] = bounds.text(path)
+    return attributes
+
+
+def _found(value: Value | ArgumentValue, index: int, capture: Capture, bounds: Bounds) -> Attributes:
+    """What is said of any value: its status, and what carries it."""
+    attributes: Attributes = {
         names.VALUE_INDEX: index,
         names.VALUE_SHAPE: bounds.text(value.shape),
         names.VALUE_STATUS: value.status,
-        names.VALUE_FLAGGED: value.flagged,
-        names.VALUE_OCCURRENCES: len(value.spans),
     }
     if value.derivation is not None:
         attributes[names.VALUE_DERIVATION] = bounds.text(value.derivation.name)

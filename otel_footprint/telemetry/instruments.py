@@ -22,7 +22,7 @@ from opentelemetry.context import Context
 from opentelemetry.metrics import Counter, Histogram, Meter
 
 from otel_footprint.core.decisions import WindowChange
-from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES, Judgement, Posture, Status, Verdict
+from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES, CallJudgement, Judgement, Posture, Status, Verdict
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import NO_STATUS
 from otel_footprint.telemetry.limits import MAX_NAMES, encodable
@@ -71,6 +71,7 @@ class Instruments:
         self._posture: Final = posture
         self._answers: Final = _counter(meter, names.METRIC_ANSWERS)
         self._values: Final = _counter(meter, names.METRIC_EVIDENCE_VALUES)
+        self._arguments: Final = _counter(meter, names.METRIC_ARGUMENTS_VALUES)
         self._evictions: Final = _counter(meter, names.METRIC_WINDOW_EVICTIONS)
         self._errors: Final = _counter(meter, names.METRIC_ERRORS)
         self._duration: Final = _histogram(meter, names.METRIC_EVIDENCE_DURATION)
@@ -84,6 +85,7 @@ class Instruments:
         self._places: Final = Names()
         self._seeded: Final[dict[tuple[str, str | None, str | None], None]] = {}
         self._seeded_shapes: Final[dict[str, None]] = {}
+        self._seeded_tools: Final[dict[str, None]] = {}
         self._seed_base()
 
     def call(self, model: str | None, agent: str | None) -> dict[str, str]:
@@ -123,6 +125,16 @@ class Instruments:
             self._seed_shape(shape)
             self._values.add(number, {names.LABEL_STATUS: status, names.LABEL_SHAPE: shape}, context)
 
+    def arguments(self, call: CallJudgement, context: Context) -> None:
+        """The values that one emitted tool call passes on."""
+        tool = self._tools.label(call.tool)
+        if tool not in self._seeded_tools:
+            self._seeded_tools[tool] = None
+            for status in STATUSES:
+                self._arguments.add(0, {names.LABEL_TOOL: tool, names.LABEL_STATUS: status})
+        for status, number in collections.Counter(value.status for value in call.values).items():
+            self._arguments.add(number, {names.LABEL_TOOL: tool, names.LABEL_STATUS: status}, context)
+
     def judged(self, seconds: float, context: Context) -> None:
         """How long the judging of one call took, in seconds."""
         self._duration.record(seconds, context=context)
@@ -136,6 +148,7 @@ class Instruments:
             self._answers.add(0, _answer_labels(verdict, status, self._posture, {}))
         for status in STATUSES:
             self._values.add(0, {names.LABEL_STATUS: status})
+            self._arguments.add(0, {names.LABEL_STATUS: status})
         self._errors.add(0)
 
     def _seed(self, posture: Posture, labels: dict[str, str]) -> None:

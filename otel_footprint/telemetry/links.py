@@ -1,4 +1,4 @@
-"""Links of an answer that states evicted values: to the call that last served them, and to the one that dropped them.
+"""Links of an answer or a tool call with evicted values: to the call that last served them, and to the one that dropped them.
 
 Rules
 -----
@@ -31,17 +31,18 @@ class Link:
 
 
 def links_of(decisions: Decisions, bounds: Bounds) -> tuple[tuple[Link, ...], int]:
-    """The links of one call's answers in order of the values, and how many are left out."""
+    """The links of one call's answers and arguments in order of the values, and how many are left out."""
     found: dict[tuple[int, int, str], tuple[CallRef, EvictedBy]] = {}
     counts: dict[tuple[int, int, str], int] = {}
-    for judgement in decisions.judgements:
-        for value in judgement.values:
-            if value.evicted_by is None:
-                continue
-            for kind, ref in _ends(value.evicted_by):
-                key = (ref.trace_id, ref.span_id, kind)
-                found.setdefault(key, (ref, value.evicted_by))
-                counts[key] = counts.get(key, 0) + 1
+    answered = [value.evicted_by for judgement in decisions.judgements for value in judgement.values]
+    passed_on = [value.evicted_by for emitted in decisions.calls for value in emitted.values]
+    for dropped in (*answered, *passed_on):
+        if dropped is None:
+            continue
+        for kind, ref in _ends(dropped):
+            key = (ref.trace_id, ref.span_id, kind)
+            found.setdefault(key, (ref, dropped))
+            counts[key] = counts.get(key, 0) + 1
     kept = list(found.items())[:MAX_LINKS]
     links = tuple(_link(ref, key[2], dropped, counts[key], bounds) for key, (ref, dropped) in kept)
     return links, len(found) - len(kept)

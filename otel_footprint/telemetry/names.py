@@ -69,6 +69,17 @@ TOTALS_STATUS: Final[Mapping[str, str]] = {
     "derivable": "agentfootprint.totals.status.derivable",
     "unsupported": "agentfootprint.totals.status.unsupported",
 }
+TOTALS_ARGUMENT_STATUS: Final[Mapping[str, str]] = {
+    "said": "agentfootprint.totals.argument_status.said",
+    "read": "agentfootprint.totals.argument_status.read",
+    "respelled": "agentfootprint.totals.argument_status.respelled",
+    "computed": "agentfootprint.totals.argument_status.computed",
+    "evicted": "agentfootprint.totals.argument_status.evicted",
+    "echoed": "agentfootprint.totals.argument_status.echoed",
+    "argument_only": "agentfootprint.totals.argument_status.argument_only",
+    "derivable": "agentfootprint.totals.argument_status.derivable",
+    "unsupported": "agentfootprint.totals.argument_status.unsupported",
+}
 TOTALS_WORST_VERDICT: Final = "agentfootprint.totals.worst_verdict"
 TOTALS_WORST_STATUS: Final = "agentfootprint.totals.worst_status"
 TOTALS_EVICTED: Final = "agentfootprint.totals.evicted"
@@ -114,6 +125,26 @@ VALUE_EVICTED_DECIDED_BY: Final = "agentfootprint.value.evicted_decided_by"
 VALUE_EVICTED_TOOL: Final = "agentfootprint.value.evicted_tool"
 VALUE_EVICTED_TOOL_CALL_ID: Final = "agentfootprint.value.evicted_tool_call_id"
 VALUE_TEXT: Final = "agentfootprint.value.text"
+ARGUMENTS_CANDIDATES: Final = "agentfootprint.arguments.candidates"
+ARGUMENTS_UNACCOUNTED: Final = "agentfootprint.arguments.unaccounted"
+ARGUMENTS_WORST_STATUS: Final = "agentfootprint.arguments.worst_status"
+ARGUMENTS_STATUS: Final[Mapping[str, str]] = {
+    "said": "agentfootprint.arguments.status.said",
+    "read": "agentfootprint.arguments.status.read",
+    "respelled": "agentfootprint.arguments.status.respelled",
+    "computed": "agentfootprint.arguments.status.computed",
+    "evicted": "agentfootprint.arguments.status.evicted",
+    "echoed": "agentfootprint.arguments.status.echoed",
+    "argument_only": "agentfootprint.arguments.status.argument_only",
+    "derivable": "agentfootprint.arguments.status.derivable",
+    "unsupported": "agentfootprint.arguments.status.unsupported",
+}
+ARGUMENTS_REASONS: Final = "agentfootprint.arguments.reasons"
+ARGUMENT_TOOL: Final = "agentfootprint.argument.tool"
+ARGUMENT_TOOL_CALL_ID: Final = "agentfootprint.argument.tool_call_id"
+ARGUMENT_NAME: Final = "agentfootprint.argument.name"
+ARGUMENT_PATH: Final = "agentfootprint.argument.path"
+ARGUMENT_UNACCOUNTED: Final = "agentfootprint.argument.unaccounted"
 LINK_KIND: Final = "agentfootprint.link.kind"
 LINK_TOOL: Final = "agentfootprint.link.tool"
 LINK_TOOL_CALL_ID: Final = "agentfootprint.link.tool_call_id"
@@ -134,6 +165,7 @@ EVENT_CONTEXT_EVICTED: Final = "agentfootprint.context.evicted"
 EVENT_CONTEXT_REWRITTEN: Final = "agentfootprint.context.rewritten"
 EVENT_AGENT_EVIDENCE_CHECKED: Final = "agentfootprint.agent.evidence_checked"
 EVENT_EVIDENCE_VALUE: Final = "agentfootprint.evidence.value"
+EVENT_ARGUMENT_VALUE: Final = "agentfootprint.argument.value"
 EVENT_GEN_AI_EVALUATION_RESULT: Final = "gen_ai.evaluation.result"
 
 # Which events are kept when there are more than a span takes: 1 first.
@@ -142,6 +174,7 @@ IMPORTANCE: Final[Mapping[str, int]] = {
     EVENT_CONTEXT_REWRITTEN: 5,
     EVENT_AGENT_EVIDENCE_CHECKED: 1,
     EVENT_EVIDENCE_VALUE: 3,
+    EVENT_ARGUMENT_VALUE: 5,
     EVENT_GEN_AI_EVALUATION_RESULT: 2,
 }
 IMPORTANCE_UNFLAGGED: Final = 6
@@ -169,6 +202,11 @@ METRIC_EVIDENCE_VALUES: Final = Metric(
     name="agentfootprint.evidence.values",
     unit="{value}",
     brief="Values that answers state.",
+)
+METRIC_ARGUMENTS_VALUES: Final = Metric(
+    name="agentfootprint.arguments.values",
+    unit="{value}",
+    brief="Values that emitted tool calls pass on, by the tool that is called.",
 )
 METRIC_EVIDENCE_DURATION: Final = Metric(
     name="agentfootprint.evidence.duration",

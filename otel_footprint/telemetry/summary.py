@@ -97,6 +97,7 @@ class Summary:
     worst_status: Status | None = None
     verdicts: Mapping[Verdict, int] = field(default_factory=dict)
     statuses: Mapping[Status, int] = field(default_factory=dict)
+    argument_statuses: Mapping[Status, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, calls: Iterable[Decisions]) -> Summary:
@@ -118,9 +119,19 @@ class Summary:
             iteration=decisions.iteration,
             tool_results_this_turn=decisions.tool_results_this_turn,
             evicted=self.evicted + (len(decisions.window.evictions) if decisions.window.settled else 0),
+            argument_statuses=self._with_arguments(decisions),
         )
         worst = AnswerSummary.worst(decisions)
         return summary if worst is None else summary._with_answers(decisions, worst)
+
+    def _with_arguments(self, decisions: Decisions) -> Mapping[Status, int]:
+        if not decisions.calls:
+            return self.argument_statuses
+        statuses = dict(self.argument_statuses)
+        for call in decisions.calls:
+            for value in call.values:
+                statuses[value.status] = statuses.get(value.status, 0) + 1
+        return statuses
 
     def _with_answers(self, decisions: Decisions, worst: AnswerSummary) -> Summary:
         verdicts, statuses = dict(self.verdicts), dict(self.statuses)

@@ -23,6 +23,8 @@ from otel_footprint.core.evidence.verdicts import (
     STATUSES,
     VERDICTS,
     Action,
+    ArgumentValue,
+    CallJudgement,
     Carrier,
     Derivation,
     EvictedBy,
@@ -86,6 +88,16 @@ class Pipeline:
 def value(text: str = "AB-1234", status: str = "read", **other: Any) -> Value:
     fields: dict[str, Any] = {"spans": ((0, len(text)),), "shape": "identifier", "flagged": status in FLAGGED}
     return Value(text=text, status=status, **{**fields, **other})  # type: ignore[arg-type]
+
+
+def argument(text: str = "AB-1234", status: str = "read", **other: Any) -> ArgumentValue:
+    fields: dict[str, Any] = {"paths": ("order_id",), "shape": "identifier", "unaccounted": status in FLAGGED}
+    return ArgumentValue(text=text, status=status, **{**fields, **other})  # type: ignore[arg-type]
+
+
+def emitted(*values: ArgumentValue, **other: Any) -> CallJudgement:
+    fields: dict[str, Any] = {"tool": "get_order", "tool_call_id": "call_7", "choice": 0, "reasons": ()}
+    return CallJudgement(values=values, **{**fields, **other})
 
 
 def judgement(*values: Value, verdict: str = "grounded", **other: Any) -> Judgement:
@@ -275,6 +287,28 @@ windows = st.builds(
     dropped_tools=st.lists(texts, max_size=5).map(lambda some: tuple(some * 8)),
     settled=st.booleans(),
 )
+argument_values = st.builds(
+    ArgumentValue,
+    text=texts,
+    paths=st.lists(texts, max_size=3).map(tuple),
+    shape=texts,
+    status=st.sampled_from(STATUSES),
+    unaccounted=st.booleans(),
+    carriers=st.lists(carriers, max_size=2).map(tuple),
+    carriers_cut=st.booleans(),
+    turn=st.none() | counts,
+    derivation=st.none() | st.builds(Derivation, texts, st.lists(texts, max_size=3).map(tuple)),
+    evicted_by=st.none() | evicted_bys,
+)
+call_judgements = st.builds(
+    CallJudgement,
+    tool=texts,
+    tool_call_id=names_,
+    choice=counts,
+    reasons=st.lists(st.sampled_from(get_args(Reason)), max_size=6, unique=True).map(tuple),
+    values=st.lists(argument_values, max_size=3).map(lambda some: tuple(some * 20))
+    | st.lists(argument_values, max_size=3).map(tuple),
+)
 any_decisions = st.builds(
     Decisions,
     conversation=texts,
@@ -287,6 +321,7 @@ any_decisions = st.builds(
     window=windows,
     tool_results_this_turn=counts,
     judgements=st.lists(judgements, max_size=2).map(tuple),
+    calls=st.lists(call_judgements, max_size=2).map(tuple),
 )
 any_calls = st.builds(
     Call,

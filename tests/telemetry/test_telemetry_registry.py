@@ -16,7 +16,18 @@ from otel_footprint.core.decisions import Decisions, Match, WindowDecision
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS, Action, Posture, Reason
 from otel_footprint.core.messages import Role
 from otel_footprint.telemetry.summary import Summary
-from tests.telemetry.telemetry_cases import OVERFULL, RICH, Pipeline, any_decisions, decisions, judgement, value, window
+from tests.telemetry.telemetry_cases import (
+    OVERFULL,
+    RICH,
+    Pipeline,
+    any_decisions,
+    argument,
+    decisions,
+    emitted,
+    judgement,
+    value,
+    window,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -151,6 +162,8 @@ def test_everything_emitted_is_registered_and_everything_registered_is_emitted(p
         *(value(f"v{n}", status) for n, status in enumerate(STATUSES)), verdict="ungrounded", reasons=("coincidence",)
     )
     verdicts = [decisions(judgement(verdict=verdict)) for verdict in VERDICTS]
+    arguments = emitted(*(argument(f"v{n}", status) for n, status in enumerate(STATUSES)), reasons=("opaque_content",))
+    verdicts.append(decisions(calls=(arguments,)))
     _emit_all(pipeline, RICH, OVERFULL, decisions(statuses), decisions(judgement(), judgement(choice=1)), *verdicts)
     folded = Call(messages=(), now=0.0, edits=(ProviderEdit("summarize", "compaction"),))
     pipeline.emit(pipeline.emitter(), decisions(window=window("start")), folded)
