@@ -25,6 +25,7 @@ BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_EFFORT: Final = 20_000
 """Results of derivations that one answer may cost; a long answer full of arithmetic takes a thousand."""
 MAX_COUNT_DISTANCE: Final = 400
+_EXTREME: Final = re.compile(r"\b(?:lowest|cheapest|minimum|least|highest|maximum|most expensive)\b")
 _REST: Final = re.compile(r"\b(?:remain\w*|rest|other|left|off|instead|missing|balance)\b", re.IGNORECASE)
 
 
@@ -171,7 +172,9 @@ class Attempt:
         # What entered a sum before, and what is a sum itself, is less likely an addend of the next.
         fresh = [operand for operand in near if not operand.used]
         leaves = [operand for operand in fresh if operand.finding.status != "computed"]
+        extremes = near if _EXTREME.search(self.near_rows.line(place)) else []
         return [
+            Family("count times value", 1, lambda: ways.extremes_counted(extremes, counts)),
             Family("sum", 1, lambda: ways.runs(leaves, at)),
             Family("sum", 1, lambda: ways.runs(fresh, at)),
             Family("sum", 1, lambda: ways.groups(fresh, place)),

@@ -4,6 +4,7 @@ Rules
 -----
 - An equation stands in one line: numbers with exactly one sign between two of them, words and units allowed beside, then
   ``=`` (or "equals"), then the value.
+- Or the value comes first and what it is made of stands in brackets behind it: ``$207 ($105 + $102)``.
 - It accounts for its value only when it gives it. One that does not is a wrong sum, and no other derivation is tried.
 """
 
@@ -17,11 +18,13 @@ from itertools import pairwise
 from typing import Final
 
 MAX_LEFT: Final = 240
+MAX_BREAKDOWN: Final = 120
 
 _EQUALS: Final = re.compile(r"=(?!=)|\bequals\b|\bcomes to\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![A-WYZa-wyz_\d])")
 _AFTER: Final = re.compile(r"[\s*_`~≈:(]{0,6}(?:(?:USD|US|EUR|GBP)\s?)?[-−–]?\s?[$€£¥]?\s?[-−–]?(\d[\d,]*(?:\.\d+)?)")
 _SIGN: Final = re.compile(r"[+×÷*]|(?<![A-Za-z])[x](?![A-Za-z])|(?<=\s)[-−–/](?=\s|[$€£\d])|(?<=\d)[-−–/](?=[\d$])")
+_BREAKDOWN: Final = re.compile(rf"(?<![\w.])(\d[\d,]*(?:\.\d+)?)[ *_]{{0,3}}\(([^()\n=]{{3,{MAX_BREAKDOWN}}})\)")
 _STOP: Final = re.compile(r"[=;→]|\n|(?<!\d)[:](?!\d)|[.!?](?=\s+[A-Z])")
 
 
@@ -52,6 +55,11 @@ def equations(text: str) -> Iterator[Equation]:
         if read is not None:
             result, operands = read
             yield Equation(after.start(1), _number(after.group(1)), result, operands)
+    for match in _BREAKDOWN.finditer(text):
+        read = _evaluate(text, match.start(2), match.end(2))
+        if read is not None:
+            result, operands = read
+            yield Equation(match.start(1), _number(match.group(1)), result, operands)
 
 
 def _left_side(text: str, end: int) -> int:

@@ -172,6 +172,15 @@ def counted(ranked: Sequence[Operand], counts: Sequence[int]) -> Iterator[Result
                 yield ranked[place].number * count, (spelled(ranked[place].number), str(count))
 
 
+def extremes_counted(near: Sequence[Operand], counts: Sequence[int]) -> Iterator[Result]:
+    """The lowest, then the highest stated value times a small count, for where the text speaks of the cheapest."""
+    if near:
+        numbers = [operand.number for operand in near]
+        for number in (min(numbers), max(numbers)):
+            for count in counts:
+                yield number * count, (spelled(number), str(count))
+
+
 def runs_counted(near: Sequence[Operand], at: int, counts: Sequence[int]) -> Iterator[Result]:
     """The sum of the two or three values directly before a place times a small count (two legs, three passengers)."""
     before = [operand.number for operand in near if operand.start < at]

@@ -51,6 +51,7 @@ _ENDING: Final = re.compile(
 )
 _ENDING_CHARS: Final = 40
 _NUMBERED_LABEL: Final = re.compile(r"([a-z]{2,12})[-_]\d{1,2}")
+_PREFIXED: Final = re.compile(r"[a-z]{1,3}(\d{5,})")
 _LEADING_ZERO: Final = re.compile(r"\D*0\d")
 _PARTS: Final = re.compile(r"[_\-/:.@]+")
 _LABEL: Final = re.compile(r"[a-z]{1,8}\d{0,2}|\d{1,2}")
@@ -95,7 +96,7 @@ class Ground:
 class Asked:
     """One candidate with its questions, made once."""
 
-    __slots__ = ("candidate", "number", "parts", "tail", "typed_only", "value", "whole")
+    __slots__ = ("bare", "candidate", "number", "parts", "tail", "typed_only", "value", "whole")
 
     def __init__(self, candidate: Candidate, text: str, options: Evidence) -> None:
         rounding = options.decimal_rounding and not candidate.declared
@@ -110,6 +111,9 @@ class Asked:
         # "50%" is no bare 50: its spelling is compared as a typed value only.
         self.typed_only = candidate.shape == "percent"
         self.number = Question(candidate.number_form, rounding=rounding) if candidate.number_form else None
+        # A person calls order W9502126 "9502126".
+        prefixed = _PREFIXED.fullmatch(candidate.form) if candidate.shape == "identifier" else None
+        self.bare = Question(prefixed.group(1), rounding=False) if prefixed and not candidate.declared else None
         self.parts: tuple[tuple[str, Question | None], ...] | None = None
         if candidate.shape == "identifier" and not candidate.declared:
             self.parts = _parts(candidate.form, options)
@@ -200,7 +204,7 @@ def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
             finding.status = "said"
             return
     for words in ground.said:
-        if _grade(words, asked) or ground.states(words, asked.value):
+        if _grade(words, asked) or ground.states(words, asked.value) or (asked.bare and words.grade(asked.bare)):
             finding.status = "said"
             return
     if asked.parts and _all_parts(asked, ground.said):

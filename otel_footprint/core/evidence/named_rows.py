@@ -112,7 +112,7 @@ class NamedRows:
 
     def words_beside(self, place: Operand) -> set[str]:
         """The words of the field or line a target stands in, joined words taken apart, plurals cut; a line must say "total"."""
-        beside = fold(place.key) if place.key is not None else self._line(place)
+        beside = fold(place.key) if place.key is not None else self.line(place)
         if place.key is None and not _TOTAL.search(beside):
             return set()
         pieces = [piece for piece in re.split(r"[^a-z]+", beside) if len(piece) > 2][:40]
@@ -120,7 +120,8 @@ class NamedRows:
         found.update(f"{one}_{other.rstrip('s')}" for one, other in pairwise(pieces))
         return found
 
-    def _line(self, place: Operand) -> str:
+    def line(self, place: Operand) -> str:
+        """The line a target stands in, folded, as far as 300 characters around it."""
         text = self.extraction.text
         start = text.rfind("\n", 0, place.start) + 1
         end = text.find("\n", place.end)
@@ -172,7 +173,7 @@ class NamedRows:
 
     def named_beside(self, place: Operand) -> list[Row]:
         """The rows named in the target's own line."""
-        line = self._line(place) if place.key is None else fold(place.key)
+        line = self.line(place) if place.key is None else fold(place.key)
         words = {token.form for token in tokens(line)}
         if place.key is not None:
             pieces = re.split(r"[_\-\s]+", line)

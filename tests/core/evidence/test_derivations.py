@@ -144,6 +144,17 @@ CASES = (
         "date plus days",
     ),
     Case(
+        "twice the cheapest",
+        [
+            {"flight_number": f"HAT{number}", "price": price}
+            for number, price in ((174, 69), (152, 54), (178, 84), (102, 81))
+        ],
+        "HAT174 $69, HAT152 $54, HAT178 $84, HAT102 $81. For both of you the lowest total is $108.",
+        "$108",
+        "$118",
+        "count times",
+    ),
+    Case(
         "days between two stated dates",
         {"from": "2024-05-20", "to": "2024-06-14"},
         "You stay from May 20, 2024 to June 14, 2024, that is 25 days.",

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.normal import fold, form, tokens
+from otel_footprint.core.evidence.reader import read
 from tests.core.evidence import oracle
 
 ALPHABET = 'aB7e0142x.,:_-/@# "\\\n\t{}[]()$%é–٣\u2009'
@@ -49,6 +50,7 @@ def asked_forms(content: str, extra: list[str]) -> set[str]:
 @settings(max_examples=400, deadline=None)
 @given(content=results(), extra=st.lists(texts.map(lambda text: fold(text).replace(" ", "")), max_size=4))
 def test_raw_search_equals_the_index(content: str, extra: list[str]) -> None:
+    assume(not read(content).cut)  # the oracle reads JSON that was cut as text
     haystack, indexed = Haystack(content, result=True), oracle.index(content)
     for asked in asked_forms(content, [token.form for one in extra for token in tokens(one)]):
         question = Question(asked, rounding=True)

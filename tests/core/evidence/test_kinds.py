@@ -143,3 +143,9 @@ def test_unicode_digits_dashes_and_spaces() -> None:
 def test_minimum_digits() -> None:
     assert statuses({}, "Room 417.") == {}
     assert statuses({}, "Room 417.", options=Evidence(min_digits=3)) == {"417": "unsupported"}
+
+
+def test_a_person_leaves_the_prefix_of_an_identifier_out() -> None:
+    said = "The order ID is 9502126."
+    assert statuses("Error: order not found", "There is no order #W9502126.", said) == {"W9502126": "said"}
+    assert statuses("Error: order not found", "There is no order #W9502127.", said) == {"W9502127": "unsupported"}
