@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from otel_footprint.boundary import guard
 from otel_footprint.cli import child
 from otel_footprint.config import resolve
 from otel_footprint.core.errors import ConfigurationError
@@ -63,7 +64,8 @@ def main(arguments: argparse.Namespace) -> int:
     offset = _prepare(out, append=arguments.append) if out is not None else 0
     with tempfile.TemporaryDirectory(prefix="otel-footprint-") as folder:
         code = _run(command, child_environment(os.environ, Path(folder), out))
-        _summarise(out, offset, Path(folder))
+        with guard("run.summary"):  # the command's exit code is its own, whatever becomes of the summary
+            _summarise(out, offset, Path(folder))
     return _end_as(code)
 
 
@@ -173,9 +175,9 @@ def _summarise(out: Path | None, offset: int, folder: Path) -> None:
         summary = RunSummary.of(read_files(written))
         where = f"exported as {', '.join(export_settings(os.environ))} says"
     else:
-        paths = [out, *(path for path in written if path != out)]
-        summary = RunSummary.of(read_files(paths, start=offset))
-        where = f"written to {', '.join(map(str, paths))}"
+        paths = [path for path in (out, *(path for path in written if path != out)) if path.exists()]
+        summary = RunSummary.of(read_files(paths, start=offset if out in paths else 0))
+        where = f"written to {', '.join(map(str, paths))}" if paths else f"{out} is gone"
     for line in summary.lines(where):
         print(line, file=sys.stderr)
 

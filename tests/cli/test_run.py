@@ -178,6 +178,12 @@ def test_what_cannot_run_is_one_line(cli: Cli, tmp_path: Path, arguments: list[s
     assert says in ended.err.splitlines()[0]
 
 
+def test_a_command_that_removes_the_file_keeps_its_exit_code(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("run", "sh", "-c", "rm *.jsonl; exit 5")
+    assert ended.code == 5
+    assert f"{tmp_path / 'footprint.otlp.jsonl'} is gone" in ended.err
+
+
 def test_settings_that_cannot_be_used_stop_it_before_the_command_runs(cli: Cli, tmp_path: Path) -> None:
     ended = cli("run", "echo", "ran", OTEL_FOOTPRINT_EVENTS="loud")
     assert (ended.code, ended.out) == (2, "")
