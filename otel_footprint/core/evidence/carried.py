@@ -25,6 +25,11 @@ BULK_CHARS: Final = 65_536
 _REMEMBERED_TEXTS: Final = 64
 
 
+def kept_bytes(text: str) -> int:
+    """Bytes that a text costs once it was read, about: a short one with all its values, a long one mostly itself."""
+    return len(text) * (8 if len(text) <= BULK_CHARS else 3)
+
+
 class Carried:
     """One text with what was read from it so far. ``result`` says that it is a tool result."""
 
@@ -47,15 +52,19 @@ class Carried:
     @property
     def reading(self) -> Reading:
         """The JSON values and the tail of a result."""
-        if self._reading is None:
-            self._reading = read(self.text) if self.result else Reading((), self.text)
-        return self._reading
+        if self._reading is not None:
+            return self._reading
+        reading = read(self.text) if self.result else Reading((), self.text)
+        if self._bulk is None:
+            self._reading = reading
+        return reading
 
     @property
     def rows(self) -> list[Row]:
         """The rows of a result, for arithmetic."""
         if self._rows is None:
             self._rows = rows_of(self.reading.values)
+            self._reading = None  # rows come last: the tree is not needed any more
         return self._rows
 
     @property

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
 from otel_footprint.core.evidence.arguments import judge_arguments
-from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.carried import Carried, kept_bytes
 from otel_footprint.core.evidence.derive import Deriver
 from otel_footprint.core.evidence.judge import Ground, judge
 from otel_footprint.core.evidence.options import Evidence
@@ -38,12 +38,13 @@ class Corpus:
         self._outcomes: dict[str, Outcome] = {}
         self._deriver = Deriver()
         self._result_bytes = 0
+        self._kept_bytes = 0
         self._other_bytes = 0
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of text it keeps alive, about."""
-        return self._result_bytes + self._other_bytes
+        """Bytes it keeps alive, about: the texts, and what was read from them."""
+        return self._kept_bytes + 2 * self._other_bytes
 
     def say(self, text: str) -> None:
         """Add words of a person or the application: exempt for life. The same words again change nothing."""
@@ -123,6 +124,7 @@ class Corpus:
         other._outcomes = dict(self._outcomes)
         other._deriver = self._deriver.fork()
         other._result_bytes = self._result_bytes
+        other._kept_bytes = self._kept_bytes
         other._other_bytes = self._other_bytes
         return other
 
@@ -227,6 +229,7 @@ class Corpus:
         unread = not self._room_for(len(text))
         if not unread:
             self._result_bytes += len(text)
+            self._kept_bytes += kept_bytes(text)
         carried = Carried("" if unread else text, result=not handed_in)
         self._put(
             Source(ref, call_id, tool, carried, turn, position, served, outcome, handed_in=handed_in, unread=unread)
@@ -249,6 +252,7 @@ class Corpus:
         for source in [source for source in self._sources if not source.in_window]:
             self._sources.remove(source)
             self._result_bytes -= len(source.carried.text)
+            self._kept_bytes -= kept_bytes(source.carried.text)
             if self._current.get(source.ref) is source:
                 del self._current[source.ref]
             if self._result_bytes + size <= bound:

@@ -155,7 +155,7 @@ def test_the_bound_forgets_what_left_first_and_then_says_so() -> None:
     corpus.result(ToolResult("c", None, "AB-3333 " + "x" * 600), ref="c", tool=None, turn=1, served=None)
     judgement = judge(corpus, "AB-2222 and AB-3333")
     assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("corpus_bound",))
-    assert corpus.size_bytes <= 1000
+    assert corpus.size_bytes <= 8 * 1000
 
 
 def test_a_sibling_lends_its_results() -> None:
