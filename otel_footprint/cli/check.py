@@ -42,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a file to check; - reads standard input")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
     parser.add_argument("--junit", metavar="FILE", help="write a JUnit XML report too")
+    parser.add_argument(
+        "--arguments",
+        action="store_true",
+        help="report the values that tool calls pass on too; advice that changes no verdict and no exit code",
+    )
     options.add_arguments(parser)
 
 
@@ -58,6 +63,8 @@ def main(arguments: argparse.Namespace) -> int:
             sinks.append(junit)
         sinks.append(JsonSink(sys.stdout.write) if arguments.json else _table())
         totals = Totals()
+        if arguments.arguments:
+            totals.add_arguments(())
         for name in arguments.files:
             for problem in _check_file(name, evidence, sinks, totals):
                 totals.unreadable += 1
@@ -101,18 +108,18 @@ def _check_file(name: str, evidence: Evidence, sinks: list[Sink], totals: Totals
                 case Conversation():
                     judged: Judged | None = None
                     with guard("check.judge"):
-                        judged = judge_conversation(item, evidence)
+                        judged = judge_conversation(item, evidence, arguments=totals.arguments is not None)
                     if judged is None:
                         yield Problem(None, f"{section.next_name} could not be judged: a fault of ours")
                     else:
                         section.add("messages", judged)
                 case TraceFile():
-                    yield from _check_trace(item, evidence, section)
+                    yield from _check_trace(item, evidence, section, arguments=totals.arguments is not None)
                 case _:
                     assert_never(item)
 
 
-def _check_trace(trace: TraceFile, evidence: Evidence, section: _Section) -> Iterator[Problem]:
+def _check_trace(trace: TraceFile, evidence: Evidence, section: _Section, *, arguments: bool) -> Iterator[Problem]:
     from otel_footprint.offline.recorded import recorded
     from otel_footprint.offline.traces import judge_trace
 
@@ -120,9 +127,9 @@ def _check_trace(trace: TraceFile, evidence: Evidence, section: _Section) -> Ite
     seen: frozenset[str] = frozenset()
     problems = [Problem(None, "its calls could not be judged: a fault of ours")]
     with guard("check.judge_trace"):
-        judged, problems, seen = judge_trace(trace, evidence)
+        judged, problems, seen = judge_trace(trace, evidence, arguments=arguments)
     yield from problems
-    found = recorded(trace, skip=seen)
+    found = recorded(trace, skip=seen, arguments=arguments)
     if judged or seen or not found:
         section.begin("messages")
     section.add_all("messages", judged)
@@ -157,6 +164,8 @@ class _Section:
     def add(self, source: Source, judged: Judged) -> None:
         self.begin(source)
         self._totals.add(judged.document)
+        if self._totals.arguments is not None:
+            self._totals.add_arguments(judged.arguments)
         for sink in self._sinks:
             sink.conversation(self._index, judged)
         self._index += 1

@@ -12,7 +12,9 @@ from otel_footprint.offline.document import ConversationDocument, conversation_d
 from otel_footprint.offline.judge import judge
 
 
-def check(messages: object, *, evidence: Evidence | None = None, system: object = None) -> ConversationDocument:
+def check(
+    messages: object, *, evidence: Evidence | None = None, system: object = None, arguments: bool = False
+) -> ConversationDocument:
     """Judge every answer in a list of messages.
 
     It catches values that came from nowhere. It cannot catch a false claim built from real values, nor a true one about
@@ -23,6 +25,8 @@ def check(messages: object, *, evidence: Evidence | None = None, system: object 
             ``messages`` (or ``input``); dictionaries or the SDKs' own objects. Nothing in it is changed.
         evidence: how answers are judged; the defaults otherwise.
         system: Anthropic's system instruction, where it is not in ``messages``.
+        arguments: whether to judge what tool calls pass on too; it is listed with the answer that follows the calls (with
+            the last answer where none does), and never changes a verdict.
 
     Returns:
         ``{"id", "answers": [{"message_index", "choice", "verdict", "reasons", "values": […], "arguments": []}]}``, with
@@ -41,7 +45,7 @@ def check(messages: object, *, evidence: Evidence | None = None, system: object 
         given = plain(system)
         value = {**value, "system": given} if isinstance(value, dict) else {"messages": value, "system": given}
     conversation = formats.read(value)
-    return conversation_document(conversation.id, judge(conversation, options))
+    return conversation_document(conversation.id, judge(conversation, options, arguments=arguments))
 
 
 def plain(value: object, depth: int = 0) -> Json:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from otel_footprint.core.evidence.verdicts import EvictedBy, Judgement, Value
-from otel_footprint.offline.judge import Answer
+from otel_footprint.core.evidence.verdicts import (
+    ArgumentValue,
+    CallJudgement,
+    Carrier,
+    Derivation,
+    EvictedBy,
+    Judgement,
+    Value,
+)
+from otel_footprint.offline.judge import Judgements
 
 
 class CarrierDocument(TypedDict):
@@ -54,15 +62,41 @@ class ValueDocument(TypedDict):
     misplaced: list[MisplacedDocument]
 
 
+class ArgumentDocument(TypedDict):
+    """One distinct value that a tool call passes on.
+
+    ``message_index`` is the message with the call, None for a recorded one. ``path`` names the argument
+    (``flights[0].date``), ``also_at`` the others that hold the same value; a recorded one has the parameter's name, or
+    None. ``unaccounted`` says that nothing accounts for it in a window that was wholly seen.
+    """
+
+    message_index: int | None
+    tool: str
+    tool_call_id: str | None
+    path: str | None
+    also_at: list[str]
+    value: str | None
+    shape: str
+    status: str
+    unaccounted: bool
+    carriers: list[CarrierDocument]
+    derivation: DerivationDocument | None
+    evicted_by: EvictedByDocument | None
+
+
 class AnswerDocument(TypedDict):
-    """One judged answer. ``message_index`` counts from 0 in the list that was read; None for a recorded verdict."""
+    """One judged answer. ``message_index`` counts from 0 in the list that was read; None for a recorded verdict.
+
+    ``arguments`` are the values of the tool calls since the answer before; those of the calls after the last answer
+    stand with it. Empty where arguments were not asked for.
+    """
 
     message_index: int | None
     choice: int
     verdict: str
     reasons: list[str]
     values: list[ValueDocument]
-    arguments: list[object]
+    arguments: list[ArgumentDocument]
 
 
 class ConversationDocument(TypedDict):
@@ -72,40 +106,72 @@ class ConversationDocument(TypedDict):
     answers: list[AnswerDocument]
 
 
-def conversation_document(id: str | None, answers: Iterable[Answer]) -> ConversationDocument:
+def conversation_document(id: str | None, judgements: Judgements) -> ConversationDocument:
     """One conversation with its answers, in order."""
-    return {"id": id, "answers": [answer_document(answer.message_index, answer.judgement) for answer in answers]}
+    answers = [answer_document(one.message_index, one.judgement, one.calls) for one in judgements.answers]
+    if answers:
+        answers[-1]["arguments"] += argument_documents(judgements.calls_after)
+    return {"id": id, "answers": answers}
 
 
-def answer_document(message_index: int | None, judgement: Judgement) -> AnswerDocument:
-    """One judged answer."""
+def argument_documents(calls: Iterable[CallJudgement]) -> list[ArgumentDocument]:
+    """The values that these calls pass on, in order."""
+    return [_argument(call, value) for call in calls for value in call.values]
+
+
+def answer_document(
+    message_index: int | None, judgement: Judgement, calls: Sequence[CallJudgement] = ()
+) -> AnswerDocument:
+    """One judged answer, with the tool calls since the answer before it."""
     return {
         "message_index": message_index,
         "choice": judgement.choice,
         "verdict": judgement.verdict,
         "reasons": list(judgement.reasons),
         "values": [_value(value) for value in judgement.values],
-        "arguments": [],
+        "arguments": argument_documents(calls),
+    }
+
+
+def _argument(call: CallJudgement, value: ArgumentValue) -> ArgumentDocument:
+    return {
+        "message_index": call.position,
+        "tool": call.tool,
+        "tool_call_id": call.tool_call_id,
+        "path": value.paths[0] if value.paths else "",
+        "also_at": list(value.paths[1:]),
+        "value": value.text,
+        "shape": value.shape,
+        "status": value.status,
+        "unaccounted": value.unaccounted,
+        "carriers": _carriers(value.carriers),
+        "derivation": _derivation(value.derivation),
+        "evicted_by": None if value.evicted_by is None else _evicted_by(value.evicted_by),
     }
 
 
 def _value(value: Value) -> ValueDocument:
-    derivation = value.derivation
     return {
         "value": value.text,
         "spans": [list(span) for span in value.spans],
         "shape": value.shape,
         "status": value.status,
         "flagged": value.flagged,
-        "carriers": [
-            {"message_index": carrier.position, "tool_call_id": carrier.tool_call_id} for carrier in value.carriers
-        ],
-        "derivation": None if derivation is None else {"name": derivation.name, "inputs": list(derivation.inputs)},
+        "carriers": _carriers(value.carriers),
+        "derivation": _derivation(value.derivation),
         "evicted_by": None if value.evicted_by is None else _evicted_by(value.evicted_by),
         "misplaced": [
             {"span": list(item.span), "belongs_to": item.belongs_to, "named": item.named} for item in value.misplaced
         ],
     }
+
+
+def _carriers(carriers: Iterable[Carrier]) -> list[CarrierDocument]:
+    return [{"message_index": carrier.position, "tool_call_id": carrier.tool_call_id} for carrier in carriers]
+
+
+def _derivation(derivation: Derivation | None) -> DerivationDocument | None:
+    return None if derivation is None else {"name": derivation.name, "inputs": list(derivation.inputs)}
 
 
 def _evicted_by(evicted: EvictedBy) -> EvictedByDocument:

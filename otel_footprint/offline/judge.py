@@ -7,6 +7,7 @@ Rules
 - A turn starts at a person's message; tool results and text beside them belong to the turn in progress.
 - Tools count as offered when the conversation holds a tool call or a result anywhere.
 - Content that cannot be read makes every later answer blind to it, never guilty of it.
+- The arguments of tool calls are judged only when asked for, each message's against what stands in front of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from otel_footprint.core.evidence.answers import answer_texts
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.verdicts import Judgement, Reason
+from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement, Reason
 from otel_footprint.core.exhaustive import assert_never
 from otel_footprint.core.feeding import unreadable
 from otel_footprint.core.messages import (
@@ -38,19 +39,29 @@ from otel_footprint.providers.native import Native
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A judged answer and the index of its message in the list that was read."""
+    """A judged answer and the index of its message in the list that was read.
+
+    ``calls`` are the tool calls since the answer before it, empty where arguments are not judged.
+    """
 
     message_index: int
     judgement: Judgement
+    calls: tuple[CallJudgement, ...] = ()
 
 
-def judge(conversation: Conversation, evidence: Evidence) -> Iterator[Answer]:
-    """The answers of a conversation, oldest first."""
-    reader = _Reader(conversation, evidence)
-    for native in conversation.natives:
-        answer = reader.read(native)
-        if answer is not None:
-            yield answer
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """The answers of a conversation, oldest first, and the judged tool calls after the last of them."""
+
+    answers: tuple[Answer, ...]
+    calls_after: tuple[CallJudgement, ...] = ()
+
+
+def judge(conversation: Conversation, evidence: Evidence, *, arguments: bool = False) -> Judgements:
+    """Judge the answers of a conversation, and with ``arguments`` what its tool calls pass on."""
+    reader = _Reader(conversation, evidence, arguments=arguments)
+    answers = [answer for native in conversation.natives if (answer := reader.read(native)) is not None]
+    return Judgements(tuple(answers), reader.take_calls())
 
 
 def holds_tools(messages: Iterator[Message]) -> bool:
@@ -62,7 +73,9 @@ def holds_tools(messages: Iterator[Message]) -> bool:
 class _Reader:
     """Feeds one conversation to its corpus."""
 
-    def __init__(self, conversation: Conversation, evidence: Evidence) -> None:
+    def __init__(self, conversation: Conversation, evidence: Evidence, *, arguments: bool = False) -> None:
+        self._arguments = arguments
+        self._calls: list[CallJudgement] = []
         self._evidence = evidence
         self._corpus = Corpus(evidence)
         self._pairing = Pairing()
@@ -82,9 +95,12 @@ class _Reader:
         if unreadable(message):
             self._blind.add("opaque_content")
         text = answer_texts(message, self._evidence)
+        calls_before = self._corpus.calls_made
         for part in message.parts:
             match part:
                 case ToolCall(id=id_, name=name):
+                    if self._arguments and text is None:
+                        self._judge_call(part, at, calls_before)
                     ref = self._pairing.call(id_, name)
                     if name not in self._evidence.answer_tools:
                         self._corpus.call(part, ref=ref, turn=self._turn, position=at)
@@ -107,7 +123,19 @@ class _Reader:
         if text is None:
             return None
         judgement = self._corpus.judge(text, turn=self._turn, tools_offered=self._offered, blind=frozenset(self._blind))
-        return Answer(at, judgement)
+        return Answer(at, judgement, self.take_calls())
+
+    def take_calls(self) -> tuple[CallJudgement, ...]:
+        """The calls judged since they were last taken."""
+        taken, self._calls = tuple(self._calls), []
+        return taken
+
+    def _judge_call(self, call: ToolCall, at: int, calls_before: int) -> None:
+        self._calls.append(
+            self._corpus.judge_call(
+                call, turn=self._turn, calls_before=calls_before, blind=frozenset(self._blind), position=at
+            )
+        )
 
     def _result(self, part: ToolResult | ServerToolResult, at: int) -> None:
         ref, tool = self._pairing.result(part.id, part.name)

@@ -10,12 +10,18 @@ Rules
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES
 from otel_footprint.core.messages import Json
-from otel_footprint.offline.document import AnswerDocument, ConversationDocument, EvictedByDocument, ValueDocument
+from otel_footprint.offline.document import (
+    AnswerDocument,
+    ArgumentDocument,
+    ConversationDocument,
+    EvictedByDocument,
+    ValueDocument,
+)
 from otel_footprint.offline.files import TraceFile
 from otel_footprint.offline.judged import Judged
 from otel_footprint.offline.otlp import Span
@@ -23,27 +29,41 @@ from otel_footprint.offline.traces import by_span
 from otel_footprint.telemetry import names
 
 _Event = tuple[str, Mapping[str, Json]]
+_OURS = (names.EVENT_AGENT_EVIDENCE_CHECKED, names.EVENT_ARGUMENT_VALUE)
 
 
-def recorded(trace: TraceFile, skip: frozenset[str] = frozenset()) -> list[Judged]:
-    """The recorded conversations, but for the spans in ``skip`` (by span id)."""
+def recorded(trace: TraceFile, skip: frozenset[str] = frozenset(), *, arguments: bool = False) -> list[Judged]:
+    """The recorded conversations, but for the spans in ``skip`` (by span id); with ``arguments`` also those of calls."""
     logs = by_span(trace)
     found: dict[str, tuple[ConversationDocument, list[str]]] = {}
+    passed_on: dict[str, list[ArgumentDocument]] = defaultdict(list)
     for span in sorted(trace.spans, key=lambda span: (span.start_ns, span.span_id)):
-        if span.span_id in skip or not is_verdict(span):
+        calls = arguments and names.ARGUMENTS_CANDIDATES in span.attributes
+        if span.span_id in skip or not (calls or is_verdict(span)):
             continue
         events: list[_Event] = [(event.name, event.attributes) for event in span.events]
-        if not any(name == names.EVENT_AGENT_EVIDENCE_CHECKED for name, _ in events):
+        if not any(name in _OURS for name, _ in events):
             events = logs.get((span.trace_id, span.span_id), [])
         identity = span.attributes.get(names.CONVERSATION_ID)
         key = identity if isinstance(identity, str) else f"trace {span.trace_id}"
         document, places = found.setdefault(
             key, ({"id": identity if isinstance(identity, str) else None, "answers": []}, [])
         )
+        if calls:
+            passed_on[key] += [_argument(each) for name, each in events if name == names.EVENT_ARGUMENT_VALUE]
+        if not is_verdict(span):
+            continue
         answers = _answers(span, events)
+        answers[0]["arguments"] = passed_on.pop(key, [])
         document["answers"] += answers
         places += [f"span {span.trace_id}/{span.span_id}"] * len(answers)
-    return [Judged(document, tuple(places)) for document, places in found.values()]
+    judged: list[Judged] = []
+    for key, (document, places) in found.items():
+        rest = passed_on.pop(key, [])
+        if document["answers"]:
+            document["answers"][-1]["arguments"] += rest
+        judged.append(Judged(document, tuple(places), [] if places else rest))
+    return judged
 
 
 def is_verdict(span: Span) -> bool:
@@ -110,6 +130,29 @@ def _value(attributes: Mapping[str, Json]) -> ValueDocument:
         document["derivation"] = {"name": derivation, "inputs": []}
     document["evicted_by"] = _evicted_by(attributes)
     return document
+
+
+def _argument(attributes: Mapping[str, Json]) -> ArgumentDocument:
+    value = _value(attributes)
+    return {
+        "message_index": None,
+        "tool": _text(attributes, names.ARGUMENT_TOOL) or "",
+        "tool_call_id": _text(attributes, names.ARGUMENT_TOOL_CALL_ID),
+        "path": _text(attributes, names.ARGUMENT_PATH) or _text(attributes, names.ARGUMENT_NAME),
+        "also_at": [],
+        "value": value["value"],
+        "shape": value["shape"],
+        "status": value["status"],
+        "unaccounted": attributes.get(names.ARGUMENT_UNACCOUNTED) is True,
+        "carriers": value["carriers"],
+        "derivation": value["derivation"],
+        "evicted_by": value["evicted_by"],
+    }
+
+
+def _text(attributes: Mapping[str, Json], name: str) -> str | None:
+    value = attributes.get(name)
+    return value if isinstance(value, str) else None
 
 
 def _evicted_by(attributes: Mapping[str, Json]) -> EvictedByDocument | None:

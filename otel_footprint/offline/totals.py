@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypedDict
 
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
-from otel_footprint.offline.document import AnswerDocument, ConversationDocument
+from otel_footprint.offline.document import AnswerDocument, ArgumentDocument, ConversationDocument
 
 
-class TotalsDocument(TypedDict):
-    """The totals of ``check --json``. ``flagged`` counts answers, ``unreadable`` inputs or parts of them."""
+class _Arguments(TypedDict, total=False):
+    arguments: dict[str, int]
+
+
+class TotalsDocument(_Arguments):
+    """The totals of ``check --json``. ``flagged`` counts answers, ``unreadable`` inputs or parts of them.
+
+    ``arguments`` counts the values of tool calls by status, only where they were asked for.
+    """
 
     files: int
     conversations: int
@@ -29,7 +37,7 @@ def is_flagged(answer: AnswerDocument) -> bool:
 
 @dataclass(slots=True)
 class Totals:
-    """A running count."""
+    """A running count. ``arguments`` is None where those were not asked for."""
 
     files: int = 0
     conversations: int = 0
@@ -39,6 +47,7 @@ class Totals:
     unreadable: int = 0
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    arguments: dict[str, int] | None = None
 
     def add(self, conversation: ConversationDocument) -> None:
         """Count one conversation."""
@@ -51,9 +60,16 @@ class Totals:
                 self.values += 1
                 self.statuses[value["status"]] = self.statuses.get(value["status"], 0) + 1
 
+    def add_arguments(self, values: Iterable[ArgumentDocument]) -> None:
+        """Count what the tool calls of a conversation pass on."""
+        if self.arguments is None:
+            self.arguments = dict.fromkeys(STATUSES, 0)
+        for value in values:
+            self.arguments[value["status"]] = self.arguments.get(value["status"], 0) + 1
+
     def document(self) -> TotalsDocument:
         """The counts as JSON."""
-        return {
+        document: TotalsDocument = {
             "files": self.files,
             "conversations": self.conversations,
             "answers": self.answers,
@@ -63,3 +79,6 @@ class Totals:
             "statuses": dict(self.statuses),
             "unreadable": self.unreadable,
         }
+        if self.arguments is not None:
+            document["arguments"] = dict(self.arguments)
+        return document

@@ -25,10 +25,10 @@ from otel_footprint.core.call import Call, CallRef, Output
 from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.verdicts import Carrier, Judgement
+from otel_footprint.core.evidence.verdicts import CallJudgement, Carrier, Judgement
 from otel_footprint.core.messages import Json, Message, ServerToolResult, ToolResult
 from otel_footprint.offline import semconv
-from otel_footprint.offline.document import AnswerDocument, answer_document
+from otel_footprint.offline.document import AnswerDocument, answer_document, argument_documents
 from otel_footprint.offline.files import Problem, TraceFile
 from otel_footprint.offline.judged import Judged
 from otel_footprint.offline.otlp import Span
@@ -61,7 +61,9 @@ class _Raw:
         return self.inputs is not None or self.outputs is not None or bool(self.events)
 
 
-def judge_trace(trace: TraceFile, evidence: Evidence) -> tuple[list[Judged], list[Problem], frozenset[str]]:
+def judge_trace(
+    trace: TraceFile, evidence: Evidence, *, arguments: bool = False
+) -> tuple[list[Judged], list[Problem], frozenset[str]]:
     """The conversations of a trace, what of it could not be read, and the ids of the spans that were judged."""
     calls = [raw for raw in _collect(trace) if raw.has_messages]
     calls = _outermost(calls, trace.spans)
@@ -80,9 +82,11 @@ def judge_trace(trace: TraceFile, evidence: Evidence) -> tuple[list[Judged], lis
         call = held.tell(raw.span, call)
         decisions = store.observe(call)
         conversation = found.setdefault(decisions.conversation, _Found(call.conversation_id))
+        if arguments:
+            conversation.add_calls(natives, call, decisions.calls)
         for judgement in decisions.judgements:
             conversation.add(raw.span, natives, call, judgement)
-    judged = [Judged({"id": one.id, "answers": one.answers}, tuple(one.places)) for one in found.values()]
+    judged = [conversation.judged() for conversation in found.values()]
     return judged, problems, frozenset(raw.span.span_id for raw in calls)
 
 
@@ -115,17 +119,40 @@ class _Found:
         self.id = id
         self.answers: list[AnswerDocument] = []
         self.places: list[str] = []
+        self._calls: list[CallJudgement] = []
 
     def add(self, span: Span, natives: Sequence[Native], call: Call, judgement: Judgement) -> None:
-        length = max((native.at for native in natives), default=-1) + 1
-        choices = [output.choice for output in call.outputs]
-        index = length + (choices.index(judgement.choice) if judgement.choice in choices else 0)
         values = tuple(
             replace(value, carriers=tuple(_placed(carrier, natives) for carrier in value.carriers))
             for value in judgement.values
         )
-        self.answers.append(answer_document(index, replace(judgement, values=values)))
+        index = _index_of(natives, call, judgement.choice)
+        self.answers.append(answer_document(index, replace(judgement, values=values), self._calls))
+        self._calls = []
         self.places.append(f"span {span.trace_id}/{span.span_id}")
+
+    def add_calls(self, natives: Sequence[Native], call: Call, emitted: Iterable[CallJudgement]) -> None:
+        """The tool calls of an output; they stand with the next answer."""
+        for made in emitted:
+            values = tuple(
+                replace(value, carriers=tuple(_placed(carrier, natives) for carrier in value.carriers))
+                for value in made.values
+            )
+            self._calls.append(replace(made, values=values, position=_index_of(natives, call, made.choice)))
+
+    def judged(self) -> Judged:
+        """Everything that was added; calls after the last answer stand with it."""
+        rest = argument_documents(self._calls)
+        if self.answers:
+            self.answers[-1]["arguments"] += rest
+        return Judged({"id": self.id, "answers": self.answers}, tuple(self.places), [] if self.answers else rest)
+
+
+def _index_of(natives: Sequence[Native], call: Call, choice: int) -> int:
+    """The index of an output in the list of the call's input messages followed by its outputs."""
+    length = max((native.at for native in natives), default=-1) + 1
+    choices = [output.choice for output in call.outputs]
+    return length + (choices.index(choice) if choice in choices else 0)
 
 
 def _placed(carrier: Carrier, natives: Sequence[Native]) -> Carrier:

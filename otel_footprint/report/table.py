@@ -13,6 +13,7 @@ from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES, VERDICTS
 from otel_footprint.offline.document import AnswerDocument
 from otel_footprint.offline.judged import Judged
 from otel_footprint.offline.totals import Totals, is_flagged
+from otel_footprint.report.arguments_table import ArgumentsTable
 from otel_footprint.report.printable import printable
 from otel_footprint.report.sinks import InputFile
 from otel_footprint.report.tree import STATUS_STYLES, VERDICT_STYLES
@@ -38,6 +39,7 @@ class TableSink:
         self._file = InputFile("", "messages")
         self._flagged: list[_Flagged] = []
         self._hidden = 0
+        self._arguments = ArgumentsTable()
 
     def file(self, file: InputFile) -> None:
         self._file = file
@@ -45,6 +47,7 @@ class TableSink:
     def conversation(self, index: int, judged: Judged) -> None:
         document = judged.document
         name = f"conversation {index}" if document["id"] is None else f"conversation {index} (id {document['id']})"
+        self._arguments.add(f"{self._file.path}, {name}", judged.arguments)
         for answer, place in zip(document["answers"], judged.places, strict=True):
             if not is_flagged(answer):
                 continue
@@ -64,6 +67,8 @@ class TableSink:
             console.print(_answer(flagged))
         if self._hidden:
             console.print(f"\nand {self._hidden} more flagged answers (see --json)")
+        if totals.arguments is not None:
+            self._arguments.show(console)
 
 
 def _counts(totals: Totals) -> Table:

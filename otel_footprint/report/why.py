@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from otel_footprint.offline.document import ValueDocument
+from otel_footprint.offline.document import ArgumentDocument, ValueDocument
 
 _WHY: Final[dict[str, str]] = {
     "said": "the person or the application supplied it",
@@ -19,7 +19,7 @@ _WHY: Final[dict[str, str]] = {
 }
 
 
-def why(value: ValueDocument) -> str:
+def why(value: ValueDocument | ArgumentDocument) -> str:
     """``unsupported: no tool result carries it and nobody said it``."""
     status = value["status"]
     text = f"{status}: {_WHY.get(status, 'a status this version does not know')}"

@@ -12,8 +12,9 @@ import pytest
 
 from otel_footprint.core.call import Call, Output
 from otel_footprint.core.conversations import Conversations, Limits
+from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.verdicts import Judgement
+from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement
 from otel_footprint.offline import format as formats
 from otel_footprint.offline.judge import judge
 
@@ -38,7 +39,25 @@ def facts(judgement: Judgement) -> Facts:
     return judgement.verdict, judgement.reasons, judgement.candidates, judgement.earlier_turns_only, values
 
 
-def live(conversation: formats.Conversation) -> Iterator[Facts]:
+def argument_facts(call: CallJudgement) -> Facts:
+    """Everything but positions."""
+    values = [
+        (
+            value.text,
+            value.paths,
+            value.shape,
+            value.status,
+            value.unaccounted,
+            value.derivation,
+            value.turn,
+            [carrier.tool for carrier in value.carriers],
+        )
+        for value in call.values
+    ]
+    return call.tool, call.tool_call_id, call.reasons, values
+
+
+def live(conversation: formats.Conversation) -> Iterator[Decisions]:
     """One call per assistant message, each with everything in front of it."""
     messages = [native.message for native in conversation.natives]
     system = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
@@ -56,7 +75,7 @@ def live(conversation: formats.Conversation) -> Iterator[Facts]:
                 conversation_source="explicit",
                 tools=("some",) if calls_tools else (),
             )
-            yield from map(facts, store.observe(call).judgements)
+            yield store.observe(call)
 
 
 @pytest.mark.parametrize("name", ["tau_airline", "tau_retail", "tau_assertions", "tau2/airline.jsonl"])
@@ -64,10 +83,21 @@ def test_real_runs(shared_data: Path, name: str) -> None:
     path = shared_data / name
     with (path if path.is_file() else path / "conversations.jsonl").open() as file:
         lines = [line for line, _ in zip(file, range(30), strict=False)]
-    answers = 0
+    answers = passed_on = 0
     for line in lines:
         conversation = formats.read(json.loads(line))
-        offline = [facts(answer.judgement) for answer in judge(conversation, Evidence())]
-        assert offline == list(live(conversation))
+        plain = judge(conversation, Evidence())
+        found = judge(conversation, Evidence(), arguments=True)
+        decided = list(live(conversation))
+
+        offline = [facts(answer.judgement) for answer in found.answers]
+        assert offline == [facts(judgement) for decisions in decided for judgement in decisions.judgements]
+        assert offline == [facts(answer.judgement) for answer in plain.answers], "arguments change no verdict"
+
+        calls = [call for answer in found.answers for call in answer.calls] + [*found.calls_after]
+        arguments = [argument_facts(call) for call in calls]
+        assert arguments == [argument_facts(call) for decisions in decided for call in decisions.calls]
         answers += len(offline)
+        passed_on += sum(len(call.values) for call in calls)
     assert answers > 100
+    assert passed_on > 100
