@@ -177,7 +177,7 @@ class ArgumentExtraction(Extraction):
             if kept is not None and kept.number != 0:
                 self._typed_leaf(kept, piece)
             return
-        if not (single and use == "choice"):
+        if not (single and use in ("choice", "setting")):
             self._prose(rest if self.options.code_blocks else without_code(rest), piece.start, piece.key)
 
     def _addresses(self, piece: Piece, value: str) -> str:
