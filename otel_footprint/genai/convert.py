@@ -1,4 +1,4 @@
-"""GenAI messages of the semantic conventions (objects, or the JSON that trace files hold) to messages of the core.
+"""GenAI messages of the semantic conventions (objects, or mappings of the same form) to messages of the core.
 
 Rules
 -----

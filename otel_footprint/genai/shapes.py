@@ -2,8 +2,8 @@
 
 Rules
 -----
-- Read by shape only (``role``, ``parts``, ``type``): importable without OpenTelemetry. What is a mapping (the JSON of a
-  trace file) gets the fields that the objects have.
+- Read by shape only (``role``, ``parts``, ``type``): importable without OpenTelemetry. What is a mapping gets the fields
+  that the objects have.
 - Structures are copied: nothing of an input that can change is kept.
 - A message with several tool results becomes several messages; the rest of its parts stays with the last of them. A
   message of role ``tool`` without a result carries one as plain text.
@@ -12,7 +12,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -53,7 +53,7 @@ _MODELS_PARTS: Final = frozenset({"tool_call", "reasoning", "server_tool_call", 
 
 @dataclass(frozen=True, slots=True)
 class PlainPart:
-    """A part of a trace file, with the fields that the objects of the conventions have."""
+    """A part with the fields of the conventions' objects that are read."""
 
     type: str
     content: Any = None
@@ -64,12 +64,11 @@ class PlainPart:
     server_tool_call: Any = None
     server_tool_call_response: Any = None
     modality: Any = None
-    mime_type: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlainMessage:
-    """A message of a trace file, with the fields that the objects of the conventions have."""
+    """A message with the fields of the conventions' objects that are read."""
 
     role: Any
     parts: tuple[Any, ...]
@@ -244,12 +243,4 @@ def as_part(part: Any) -> Any:
         server_tool_call=get("server_tool_call"),
         server_tool_call_response=get("server_tool_call_response"),
         modality=get("modality"),
-        mime_type=get("mime_type"),
     )
-
-
-def as_text_parts(instructions: Any) -> list[Any]:
-    """The parts of a ``gen_ai.system_instructions`` value that was read from a trace file: a list, or one text."""
-    if isinstance(instructions, str):
-        return [PlainPart("text", content=instructions)]
-    return list(instructions) if isinstance(instructions, Sequence) else []
