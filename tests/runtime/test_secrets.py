@@ -18,6 +18,8 @@ ASKED = "ARGUMENT-442-secret"
 READ = "RESULT-443-secret"
 INVENTED = "INVENTED-444-secret"
 HANDED_IN = "HANDEDIN-445-secret"
+KEYED = "KEYED-446-secret"
+PASSED_ON = "PASSEDON-447-secret"
 WORDS = (
     "zebra-words-of-a-person",
     "ocelot-words-of-the-system",
@@ -38,7 +40,20 @@ def every_byte(folder: Path, level: str, events: str) -> str:
         events=events,
     )
     script = [
-        ToolCalls([ToolUse("get_order", {"query": ASKED, "note": "badger-words-of-an-argument"})]),
+        ToolCalls(
+            [
+                ToolUse(
+                    "get_order",
+                    {
+                        "query": ASKED,
+                        "note": "badger-words-of-an-argument",
+                        "person": SAID,
+                        "by_key": {KEYED: PASSED_ON},
+                        KEYED: SAID,
+                    },
+                )
+            ]
+        ),
         Text(f"{WORDS[3]}: you said {SAID}, I read {READ} and {HANDED_IN}, and I made up {INVENTED} and {ASKED}."),
         ToolCalls([ToolUse("get_order", {"query": ASKED})], text=f"{WORDS[3]} draft {INVENTED}"),
         Text(f"{WORDS[3]}: it was {READ}, invented {INVENTED}."),
@@ -64,6 +79,7 @@ def every_byte(folder: Path, level: str, events: str) -> str:
     recording.close()
     text = out.read_text()
     assert "agentfootprint.evidence.verdict" in text
+    assert "agentfootprint.argument.value" in text
     return text
 
 
@@ -88,11 +104,13 @@ def test_no_secret_leaves(tmp_path: Path, level: str, events: str) -> None:
     exported = without_errors(every_byte(tmp_path, level, events))
     for words in (*WORDS, "badger-words"):
         assert words not in exported, "message text leaves at no level"
-    found = {secret for secret in (SAID, ASKED, READ, INVENTED, HANDED_IN) if secret.lower() in exported.lower()}
+    everything = {SAID, ASKED, READ, INVENTED, HANDED_IN, KEYED, PASSED_ON}
+    found = {secret for secret in everything if secret.lower() in exported.lower()}
     expected: dict[str, set[str]] = {
         "none": set(),
-        "flagged": {INVENTED, READ},
-        "all": {SAID, ASKED, READ, INVENTED, HANDED_IN},
+        # Of arguments: what nothing accounted for when it was passed on, and where it stood.
+        "flagged": {INVENTED, READ, ASKED, PASSED_ON, KEYED},
+        "all": everything,
     }
     assert found == expected[level]
 
