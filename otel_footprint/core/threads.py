@@ -28,7 +28,7 @@ search looks at the newest ``_CROWD`` of them, so that no traffic makes a call e
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
@@ -136,25 +136,11 @@ class Instructions:
 
 def find(index: ThreadIndex, question: Question) -> Found | None:
     """The thread of a call by the rules above; None for a new one."""
-    thread = _continued(index, question)
-    if thread is not None:
-        return Found(Rule.CONTINUES, thread)
-    thread = _held(index, question)
-    if thread is not None:
-        return Found(Rule.HOLDS, thread)
-    thread = _again(index, question)
-    if thread is not None:
-        return Found(Rule.AGAIN, thread)
-    thread = _continued_in_other_words(index, question)
-    if thread is not None:
-        return Found(Rule.HOLDS, thread)
-    thread = _held_in_other_words(index, question)
-    if thread is not None:
-        return Found(Rule.ASKED, thread)
-    thread = _forked(index, question)
-    if thread is not None:
-        return Found(Rule.FORK, thread)
-    return _lone(index, question)
+    for rule, look in _IN_ORDER:
+        thread = look(index, question)
+        if thread is not None:
+            return Found(rule, thread)
+    return None
 
 
 def _continued(index: ThreadIndex, question: Question) -> Thread | None:
@@ -285,7 +271,7 @@ def _forked(index: ThreadIndex, question: Question) -> Thread | None:
     return max(_near(index, question), key=question.rank, default=None) if question.messages else None
 
 
-def _lone(index: ThreadIndex, question: Question) -> Found | None:
+def _lone(index: ThreadIndex, question: Question) -> Thread | None:
     if not question.named or len(index) != 1:
         return None
     thread = next(iter(index))
@@ -299,7 +285,18 @@ def _lone(index: ThreadIndex, question: Question) -> Found | None:
     keys = {message.key for message in question.messages}
     if running or any(message.key in keys for message in thread.plain):
         return None
-    return Found(Rule.LONE, thread)
+    return thread
+
+
+_IN_ORDER: Final[tuple[tuple[Rule, Callable[[ThreadIndex, Question], Thread | None]], ...]] = (
+    (Rule.CONTINUES, _continued),
+    (Rule.HOLDS, _held),
+    (Rule.AGAIN, _again),
+    (Rule.HOLDS, _continued_in_other_words),
+    (Rule.ASKED, _held_in_other_words),
+    (Rule.FORK, _forked),
+    (Rule.LONE, _lone),
+)
 
 
 def _strong(thread: Thread, output: bytes) -> bool:
