@@ -1,7 +1,6 @@
-"""The errors a person can meet: misconfiguration, raised at construction; and the two that a call may raise.
+"""The errors a person can meet: a setting that cannot be used, and input of an offline check that cannot be read.
 
-At call time nothing of ours reaches the application but :class:`UnsupportedValuesError` (posture ``rails``) and
-:class:`WindowUnmeasurableError` (a token budget on a provider that reports no usage).
+At call time none of them reaches the application.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ class ConfigurationError(FootprintError, ValueError):
 
 
 class UnreadableInputError(FootprintError, ValueError):
-    """Input of an offline check that cannot be read. ``where`` is the file and line, or empty."""
+    """Input of an offline check that cannot be read. ``reason`` says why, in one line without file or line number."""
 
-    def __init__(self, reason: str, *, where: str = "") -> None:
-        super().__init__(f"{where}: {reason}" if where else reason)
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
         self.reason = reason
-        self.where = where
