@@ -26,10 +26,11 @@ from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
 from otel_footprint.core.evidence.argument_sums import worked_out
 from otel_footprint.core.evidence.extract import Candidate, classify
 from otel_footprint.core.evidence.haystack import Grade, Question
-from otel_footprint.core.evidence.judge import Finding, Ground, account, support_of
+from otel_footprint.core.evidence.judge import Finding, Ground, account
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.stated import ACCOUNTED
+from otel_footprint.core.evidence.support import support_of
 from otel_footprint.core.evidence.verdicts import BLIND_REASONS, ArgumentValue, Reason
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.\-]*://(?:www\.)?")
@@ -75,7 +76,7 @@ def judge_arguments(
 
 def _value(finding: Finding, extraction: ArgumentExtraction, *, unaccounted: bool) -> ArgumentValue:
     assert finding.status is not None
-    support = support_of(finding)
+    support = support_of(finding.sources, finding.gone)
     return ArgumentValue(
         text=finding.candidate.text,
         paths=extraction.paths(finding.candidate),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import Carried
@@ -26,14 +26,13 @@ from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.sources import CallMade, Source
 from otel_footprint.core.evidence.stated import ACCOUNTED, numeric
+from otel_footprint.core.evidence.support import support_of
 from otel_footprint.core.evidence.typed_index import HasYear
 from otel_footprint.core.evidence.verdicts import (
     BLIND_REASONS,
     FLAGGED,
     Action,
-    Carrier,
     Derivation,
-    EvictedBy,
     Judgement,
     Misplaced,
     Reason,
@@ -42,7 +41,6 @@ from otel_footprint.core.evidence.verdicts import (
     Verdict,
 )
 
-MAX_CARRIERS: Final = 8
 MAX_SCAN: Final = 3_000_000_000
 """Characters of results that the values of one answer may be searched in, all together; twenty values in 16 MB take a
 third of it."""
@@ -386,7 +384,7 @@ def _verdict(
 def _value(finding: Finding, *, flag: bool) -> Value:
     assert finding.status is not None
     candidate = finding.candidate
-    support = support_of(finding)
+    support = support_of(finding.sources, finding.gone)
     return Value(
         text=candidate.text,
         spans=tuple(candidate.spans),
@@ -399,35 +397,4 @@ def _value(finding: Finding, *, flag: bool) -> Value:
         derivation=finding.derivation,
         misplaced=finding.misplaced,
         evicted_by=support.evicted_by,
-    )
-
-
-class Support(NamedTuple):
-    """What carries a value: the results (those of the newest turn first), that turn, and what dropped them."""
-
-    carriers: tuple[Carrier, ...]
-    cut: bool
-    turn: int | None
-    evicted_by: EvictedBy | None
-
-
-def support_of(finding: Finding) -> Support:
-    """What carries the value of a finding."""
-    newest = max((source.turn for source in finding.sources if not source.handed_in), default=None)
-    ordered = sorted(finding.sources, key=lambda source: source.turn != newest)
-    gone = finding.gone
-    return Support(
-        tuple(source.carrier() for source in ordered[:MAX_CARRIERS]),
-        len(ordered) > MAX_CARRIERS,
-        newest,
-        None
-        if gone is None
-        else EvictedBy(
-            decision=gone.decision,
-            decided_by=gone.decided_by,
-            tool_call_id=gone.call_id,
-            tool=gone.tool,
-            dropped=gone.dropped,
-            served=gone.served,
-        ),
     )

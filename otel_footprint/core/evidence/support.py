@@ -1,0 +1,41 @@
+"""What carries a value, as the verdicts name it: results, those of the newest turn first, and what dropped them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from otel_footprint.core.evidence.sources import Source
+from otel_footprint.core.evidence.verdicts import Carrier, EvictedBy
+
+MAX_CARRIERS: Final = 8
+
+
+class Support(NamedTuple):
+    """The results that carry a value, whether more do than are named, the turn that last served it, what dropped it."""
+
+    carriers: tuple[Carrier, ...]
+    cut: bool
+    turn: int | None
+    evicted_by: EvictedBy | None
+
+
+def support_of(sources: Sequence[Source], gone: Source | None) -> Support:
+    """The support of a value that these results carry; ``gone`` is the one that left, for an evicted value."""
+    newest = max((source.turn for source in sources if not source.handed_in), default=None)
+    ordered = sorted(sources, key=lambda source: source.turn != newest)
+    return Support(
+        tuple(source.carrier() for source in ordered[:MAX_CARRIERS]),
+        len(ordered) > MAX_CARRIERS,
+        newest,
+        None
+        if gone is None
+        else EvictedBy(
+            decision=gone.decision,
+            decided_by=gone.decided_by,
+            tool_call_id=gone.call_id,
+            tool=gone.tool,
+            dropped=gone.dropped,
+            served=gone.served,
+        ),
+    )
