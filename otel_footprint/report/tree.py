@@ -48,8 +48,8 @@ _QUIET_STATUSES: Final = frozenset({"said", "read"})
 def render(spans: Sequence[Span], console: Console, *, all_values: bool = False) -> None:
     """Print every trace in ``spans``, oldest first.
 
-    Flagged values and those that needed work (respelled, computed, echoed, derivable) have a line each; with
-    ``all_values`` the plain ones too.
+    Flagged values and those that needed work (respelled, computed, echoed, derivable) have a line each, and values in
+    arguments of tool calls that nothing accounts for; with ``all_values`` the plain ones too.
     """
     by_trace: dict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda span: (span.start_ns, span.span_id)):
@@ -155,6 +155,9 @@ def _details(span: Span, all_values: bool) -> list[Text]:
             status = event.attributes.get(names.VALUE_STATUS)
             if all_values or status not in _QUIET_STATUSES:
                 lines.append(_value(event))
+        elif event.name == names.EVENT_ARGUMENT_VALUE:
+            if all_values or event.attributes.get(names.ARGUMENT_UNACCOUNTED) is True:
+                lines.append(_value(event))
         elif event.name == names.EVENT_CONTEXT_EVICTED:
             lines.append(_eviction(event))
     return lines
@@ -164,6 +167,10 @@ def _value(event: Event) -> Text:
     attributes = event.attributes
     status = str(attributes.get(names.VALUE_STATUS, "?"))
     line = Text("value ", style="dim")
+    called = attributes.get(names.ARGUMENT_TOOL)
+    if isinstance(called, str):
+        parameter = attributes.get(names.ARGUMENT_PATH) or attributes.get(names.ARGUMENT_NAME)
+        line = Text(f"passed to {called} {parameter or ''}".rstrip() + " ", style="dim")
     line.append(status, style=STATUS_STYLES.get(status, ""))
     text = attributes.get(names.VALUE_TEXT)
     if isinstance(text, str):

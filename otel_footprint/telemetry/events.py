@@ -1,5 +1,4 @@
-"""Decisions as events, in order: what left the window, what was rewritten, then each answer, its values, its result, then
-the values of arguments.
+"""Decisions as events, in order: what left, what was rewritten, each answer with its values and result, then arguments.
 
 Rules
 -----

@@ -268,3 +268,84 @@ def test_it_judges_the_real_runs(cli: Cli, shared_data: Path) -> None:
         found = document(cli("check", "--json", shared_data / name / "conversations.jsonl").out)
         assert found["totals"]["answers"] == answers
         assert found["totals"]["unreadable"] == 0
+
+
+CALLS = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c2", "function": {"name": "ship", "arguments": '{"order_id": "AB-48213", "lines": [{"sku": "ZZ-1"}]}'}},
+        {"id": "c3", "function": {"name": "ship", "arguments": "{'order_id': 'AB-48231', 'limit': 5000}"}},
+    ],
+}
+SHIPPED = [{"role": "tool", "tool_call_id": name, "content": "done"} for name in ("c2", "c3")]
+
+
+def test_arguments_are_listed_with_the_answer_after_them(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps([*GOOD, ASKED, CALLS, *SHIPPED, {"role": "assistant", "content": "Done."}]))
+
+    run = cli("check", "--json", "--arguments", path)
+    assert run.code == 0, "advice changes no exit code"
+    found = document(run.out)
+    first, second = found["files"][0]["conversations"][0]["answers"]
+    assert first["arguments"] == []
+    assert [(one["path"], one["value"], one["status"], one["unaccounted"]) for one in second["arguments"]] == [
+        ("order_id", "AB-48213", "read", False),
+        ("lines[0].sku", "ZZ-1", "unsupported", True),
+        ("order_id", "AB-48231", "unsupported", True),
+    ]
+    assert second["arguments"][0] == {
+        "message_index": 5,
+        "tool": "ship",
+        "tool_call_id": "c2",
+        "path": "order_id",
+        "also_at": [],
+        "value": "AB-48213",
+        "shape": "identifier",
+        "status": "read",
+        "unaccounted": False,
+        "carriers": [{"message_index": 2, "tool_call_id": "c1"}],
+        "derivation": None,
+        "evicted_by": None,
+    }
+    assert {status: count for status, count in found["totals"]["arguments"].items() if count} == {
+        "read": 1,
+        "unsupported": 2,
+    }
+
+    plain = document(cli("check", "--json", path).out)
+    assert [answer["arguments"] for answer in plain["files"][0]["conversations"][0]["answers"]] == [[], []]
+    assert "arguments" not in plain["totals"]
+
+
+def test_arguments_after_the_last_answer_and_without_any(cli: Cli, tmp_path: Path) -> None:
+    answered, unanswered = tmp_path / "a.json", tmp_path / "b.json"
+    answered.write_text(json.dumps([*GOOD, ASKED, CALLS]))
+    unanswered.write_text(json.dumps([ASKED, CALLS]))
+
+    found = document(cli("check", "--json", "--arguments", answered, unanswered).out)
+    (answer,) = found["files"][0]["conversations"][0]["answers"]
+    assert len(answer["arguments"]) == 3
+    assert found["files"][1]["conversations"][0]["answers"] == []
+    assert sum(found["totals"]["arguments"].values()) == 6
+
+
+def test_the_table_of_arguments(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps([*GOOD, ASKED, CALLS, *SHIPPED]))
+
+    run = cli("check", "--arguments", path)
+    assert run.code == 0
+    assert re.search(r"arguments by tool\s+read\s+unsupported\s*\nship\s+1\s+2", run.out)
+    assert re.search(
+        r"message 5: ship order_id = AB-48231\s+unsupported: no tool result carries it", run.out.replace("\n", " ")
+    )
+    path.write_text(json.dumps(GOOD))
+    assert "No tool call passes on a value." in cli("check", "--arguments", path).out
+
+
+def test_check_in_code_takes_arguments_too() -> None:
+    messages = [*GOOD, ASKED, CALLS]
+    assert check(messages)["answers"][0]["arguments"] == []
+    assert [one["tool"] for one in check(messages, arguments=True)["answers"][0]["arguments"]] == ["ship"] * 3

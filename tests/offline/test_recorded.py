@@ -101,3 +101,30 @@ def test_spans_that_were_judged_are_not_reported_again() -> None:
     _, _, seen = judge_trace(both, Evidence())
     assert len(recorded(both, skip=seen)) == 1
     assert recorded(both, skip=frozenset({f"{2:016x}"})) == []
+
+
+def test_recorded_arguments_stand_with_the_answer_after_them() -> None:
+    given = {
+        names.ARGUMENT_TOOL: "ship",
+        names.ARGUMENT_NAME: "order_id",
+        names.ARGUMENT_UNACCOUNTED: True,
+        names.VALUE_STATUS: "unsupported",
+        names.VALUE_SHAPE: "identifier",
+    }
+    event = {"name": names.EVENT_ARGUMENT_VALUE, "attributes": attributes(given)}
+    call = span(1, {names.CONVERSATION_ID: "conv-1", names.ARGUMENTS_CANDIDATES: 1}, events=[event])
+    answer = recorded_span(2)
+
+    (found,) = recorded(trace(call, answer), arguments=True)
+    (listed,) = found.document["answers"][0]["arguments"]
+    assert (listed["tool"], listed["path"], listed["value"], listed["status"], listed["unaccounted"]) == (
+        "ship",
+        "order_id",
+        None,
+        "unsupported",
+        True,
+    )
+    (alone,) = recorded(trace(call), arguments=True)
+    assert (alone.document["answers"], len(alone.arguments)) == ([], 1)
+    (plain,) = recorded(trace(call, answer))
+    assert plain.document["answers"][0]["arguments"] == []
