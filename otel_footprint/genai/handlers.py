@@ -5,11 +5,10 @@ The instrumentations keep their handler in the closures of the wrappers they lay
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from otel_footprint.genai.sdks import Sdk
+from otel_footprint.genai.sdks import Sdk, loaded
 from otel_footprint.genai.upstream import handler_type
 
 _DEPTH: Final = 5
@@ -26,10 +25,7 @@ def handlers_of(sdk: Sdk, instrumentor: Any) -> list[Any]:
     if isinstance(own, kind):
         found.append(own)
     for method in sdk.methods:
-        module_name, _, path = method.partition(":")
-        target: Any = sys.modules.get(module_name)
-        for name in path.split("."):
-            target = getattr(target, name, None)
+        target = loaded(method)
         layers = 0
         while target is not None and layers < 16:
             layers += 1

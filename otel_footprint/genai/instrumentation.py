@@ -28,7 +28,18 @@ from otel_footprint.boundary import guard
 from otel_footprint.genai import upstream
 from otel_footprint.genai.handlers import handlers_of, keep_providers
 from otel_footprint.genai.hook import FootprintHook
-from otel_footprint.genai.sdks import SDKS, Sdk, SdkState, being_turned_on, conflict, holder, installed
+from otel_footprint.genai.sdks import (
+    BY_NAME,
+    SDKS,
+    Sdk,
+    SdkState,
+    being_turned_on,
+    conflict,
+    holder,
+    installed,
+    is_on,
+    loaded,
+)
 from otel_footprint.genai.unwrapping import uninstrument
 
 if TYPE_CHECKING:
@@ -138,10 +149,9 @@ def settle() -> None:
 
 def _settle(sdk: Sdk, active: _Active) -> None:
     other = holder(sdk)
-    if other is None or not _official_is_on(sdk):
+    if other is None or not is_on(sdk.instrumentor):
         return
-    module_name, _, class_name = sdk.instrumentor.partition(":")
-    instrumentor = getattr(sys.modules[module_name], class_name)()
+    instrumentor = loaded(sdk.instrumentor)()
     if not any(map(upstream.is_there_because_of_us, handlers_of(sdk, instrumentor))):
         return
     uninstrument(sdk, instrumentor)
@@ -190,7 +200,7 @@ def states() -> tuple[SdkState, ...]:
 def _now(sdk: Sdk, state: SdkState) -> SdkState:
     """The state, with what others did since."""
     if not state.on:
-        if state.held_by is None and state.version is not None and _official_is_on(sdk):
+        if state.held_by is None and state.version is not None and is_on(sdk.instrumentor):
             return replace(state, on=True, why=None, note="turned on by something else")
         return state
     other = holder(sdk)
@@ -280,7 +290,7 @@ def _adopt(sdk: Sdk, active: _Active, instrumentor: Any) -> _Turned | None:
 
 
 def _give_back(name: str, turned: _Turned) -> None:
-    sdk = next(sdk for sdk in SDKS if sdk.name == name)
+    sdk = BY_NAME[name]
     if not turned.instrumentor.is_instrumented_by_opentelemetry:
         return  # somebody turned it off meanwhile
     handlers = handlers_of(sdk, turned.instrumentor)
@@ -288,12 +298,6 @@ def _give_back(name: str, turned: _Turned) -> None:
     if turned.was_on:
         turned.instrumentor.instrument(skip_dep_check=True, completion_hook=turned.before)
         keep_providers(handlers, handlers_of(sdk, turned.instrumentor), given={})
-
-
-def _official_is_on(sdk: Sdk) -> bool:
-    module_name, _, class_name = sdk.instrumentor.partition(":")
-    single = getattr(getattr(sys.modules.get(module_name), class_name, None), "_instance", None)
-    return bool(getattr(single, "_is_instrumented_by_opentelemetry", False))
 
 
 def _being_imported(module: ModuleType | None) -> bool:

@@ -219,15 +219,26 @@ def _pin(sdk: Sdk) -> str | None:
     return None
 
 
+def loaded(path: str) -> Any:
+    """What ``module:Name.attribute`` names, where its module is loaded; None where there is no such thing."""
+    module_name, _, names = path.partition(":")
+    target: Any = sys.modules.get(module_name)
+    for name in names.split("."):
+        target = getattr(target, name, None)
+    return target
+
+
+def is_on(instrumentor: str) -> bool:
+    """Whether the instrumentor of this class (``module:Class``) says that it is on."""
+    single = getattr(loaded(instrumentor), "_instance", None)
+    return bool(getattr(single, "_is_instrumented_by_opentelemetry", False))
+
+
 def holder(sdk: Sdk) -> str | None:
     """The other instrumentation that is on for this SDK, as the module it lives in; None where there is none."""
     for rival in sdk.rivals:
-        module_name, _, class_name = rival.partition(":")
-        module = sys.modules.get(module_name)
-        instrumentor = getattr(module, class_name, None)
-        single = getattr(instrumentor, "_instance", None)
-        if getattr(single, "_is_instrumented_by_opentelemetry", False):
-            return module_name
+        if is_on(rival):
+            return rival.partition(":")[0]
     for module_name in wrapper_modules(sdk):
         if module_name.startswith(_TRACING) and not module_name.startswith(_OFFICIAL):
             return _package(module_name)
@@ -254,11 +265,7 @@ def on_stack(*packages: str) -> str | None:
 def wrapper_modules(sdk: Sdk) -> Iterator[str]:
     """The modules whose wrappers are on the SDK's methods, where the SDK is loaded."""
     for method in sdk.methods:
-        module_name, _, path = method.partition(":")
-        target: Any = sys.modules.get(module_name)
-        for name in path.split("."):
-            target = getattr(target, name, None)
-        yield from _layers(target)
+        yield from _layers(loaded(method))
 
 
 def _layers(method: Any) -> Iterator[str]:
