@@ -34,7 +34,19 @@ from otel_footprint.core.thread import Slot, Thread
 
 _NOT_SAID: Final = frozenset({"notice", "correction", "summary"})
 _MEDIA: Final = frozenset(
-    {"image", "image_url", "input_image", "audio", "input_audio", "video", "document", "file", "input_file", "blob", "uri"}
+    {
+        "image",
+        "image_url",
+        "input_image",
+        "audio",
+        "input_audio",
+        "video",
+        "document",
+        "file",
+        "input_file",
+        "blob",
+        "uri",
+    }
 )
 _ENCRYPTED: Final = frozenset({"encrypted_content", "encrypted_stdout"})
 _DEPTH: Final = 3

@@ -117,9 +117,7 @@ class Thread:
     def remember(self, slot: Slot) -> None:
         """Keep what is needed should this message return."""
         known = self.gone.setdefault(slot.message.key, [])
-        known.append(
-            Gone(slot.born_at, slot.born, slot.born_call, slot.turn, slot.refs, slot.tool, slot.unreadable)
-        )
+        known.append(Gone(slot.born_at, slot.born, slot.born_call, slot.turn, slot.refs, slot.tool, slot.unreadable))
         if len(known) > 16:
             del known[0]
         self.gone.move_to_end(slot.message.key)

@@ -189,7 +189,9 @@ def change_of(thread: Thread, call: Call, plan: Plan, *, settled: bool) -> Windo
     rewrites = tuple(_rewrite(before[i], i, window[j]) for i, j in comparison.rewritten)
     before_chars = sum(slot.message.chars for slot in before)
     gone = [eviction.tool for eviction in evictions if eviction.role == "tool"]
-    gone += [rewrite.tool for rewrite in rewrites if rewrite.role == "tool" and rewrite.chars_after < rewrite.chars_before]
+    gone += [
+        rewrite.tool for rewrite in rewrites if rewrite.role == "tool" and rewrite.chars_after < rewrite.chars_before
+    ]
     return WindowChange(
         decision=plan.decision,
         decided_by=plan.decided_by,

@@ -196,7 +196,8 @@ def test_a_choice_not_gone_on_with_takes_its_results_along() -> None:
 
     def searched(number: str) -> Message:
         return Message(
-            "assistant", (ServerToolCall(number, "search", {}), ServerToolResult(number, None, number), Text("Found it."))
+            "assistant",
+            (ServerToolCall(number, "search", {}), ServerToolResult(number, None, number), Text("Found it.")),
         )
 
     one, two = searched("PX-1001"), searched("PX-2002")

@@ -44,9 +44,7 @@ MESSAGES = st.builds(
 
 
 @given(st.lists(MESSAGES, min_size=1, max_size=12), st.lists(MESSAGES, max_size=12), st.booleans())
-def test_any_two_windows_are_accounted_for_exactly(
-    before: list[Message], after: list[Message], answered: bool
-) -> None:
+def test_any_two_windows_are_accounted_for_exactly(before: list[Message], after: list[Message], answered: bool) -> None:
     comparison = compare(before, after, answered=answered)
     origins = [origin for origin in comparison.origin if origin >= 0]
     assert len(set(origins)) == len(origins)
@@ -206,9 +204,7 @@ def calls_of(history: list[Message], keep: int) -> list[tuple[list[Message], Mes
 def test_two_conversations_are_decided_as_if_apart(
     left: list[tuple[str, int]], right: list[tuple[str, int]], keep: int, order: list[bool]
 ) -> None:
-    waiting = {
-        name: calls_of(history_of(name, turns), keep) for name, turns in (("left", left), ("right", right))
-    }
+    waiting = {name: calls_of(history_of(name, turns), keep) for name, turns in (("left", left), ("right", right))}
     apart = {name: [strip(decided) for decided in run(each)] for name, each in waiting.items()}
     store = Store()
     together: dict[str, list[Decisions]] = {"left": [], "right": []}
@@ -241,7 +237,9 @@ CALLS = st.fixed_dictionaries(
     {
         "messages": st.lists(MESSAGES, max_size=6),
         "grow": st.booleans(),
-        "outputs": st.lists(st.builds(message_of, st.sampled_from(["says", "asks"]), st.integers(0, 9), WORD), max_size=2),
+        "outputs": st.lists(
+            st.builds(message_of, st.sampled_from(["says", "asks"]), st.integers(0, 9), WORD), max_size=2
+        ),
         "system": st.lists(st.builds(system, WORD), max_size=2),
         "id": st.sampled_from([None, None, "a", "b"]),
         "trace": st.sampled_from([None, 1, 2]),
@@ -257,9 +255,7 @@ CALLS = st.fixed_dictionaries(
 
 @settings(deadline=None)
 @given(st.lists(CALLS, max_size=12), st.sampled_from([1, 2, 1000]), st.sampled_from([20_000, 10**9]))
-def test_whatever_is_called_the_store_stays_whole(
-    calls: list[dict[str, Any]], conversations: int, size: int
-) -> None:
+def test_whatever_is_called_the_store_stays_whole(calls: list[dict[str, Any]], conversations: int, size: int) -> None:
     store = Store(limits=Limits(conversations=conversations, bytes=size))
     inner = store.conversations
     last: list[Message] = []

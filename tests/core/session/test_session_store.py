@@ -46,9 +46,7 @@ def test_one_conversation_that_is_too_large_loses_its_oldest_threads() -> None:
         store.call([user("x" * 50_000 + str(n))], ANSWER, system=(system(f"Agent {'abcdefghij'[n]}"),), id="c")
     assert store.conversations.size_bytes <= 600_000
     assert store.conversations.evicted_conversations == 0
-    last = store.call(
-        [user("x" * 50_000 + "9"), ANSWER, user("on")], ANSWER, system=(system("Agent j"),), id="c"
-    )
+    last = store.call([user("x" * 50_000 + "9"), ANSWER, user("on")], ANSWER, system=(system("Agent j"),), id="c")
     assert (last.thread, last.window.decision) == (10, "append")
 
 
