@@ -103,6 +103,22 @@ def test_the_tree() -> None:
     assert "value read from c2" in rendered(span(2, attributes=ANSWERED, events=EVENTS), all_values=True)
 
 
+def test_the_tree_shows_arguments_that_nothing_accounts_for() -> None:
+    def passed(status: str, *, unaccounted: bool) -> Event:
+        given: dict[str, Any] = {
+            names.ARGUMENT_TOOL: "refund",
+            names.ARGUMENT_NAME: "order_id",
+            names.VALUE_STATUS: status,
+        }
+        return Event(names.EVENT_ARGUMENT_VALUE, 0, {**given, names.ARGUMENT_UNACCOUNTED: unaccounted})
+
+    events = (passed("read", unaccounted=False), passed("unsupported", unaccounted=True))
+    assert [line.strip("│├└─ ") for line in rendered(span(1, events=events)).splitlines()][2:] == [
+        "passed to refund order_id unsupported"
+    ]
+    assert "passed to refund order_id read" in rendered(span(1, events=events), all_values=True)
+
+
 def test_the_tree_shows_every_span_once_whatever_its_parents() -> None:
     text = rendered(
         span(1, parent=2, name="a"),

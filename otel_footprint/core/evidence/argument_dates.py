@@ -24,6 +24,8 @@ MAX_WORDS: Final = 2_000
 """Characters of the longest text that is taken for a person's."""
 MAX_TEXTS: Final = 20
 """The newest texts of that kind that are looked at."""
+MAX_READ: Final = 1_000_000
+"""Characters of results up to which a distance counts from the dates in them; among more, some date fits any."""
 MAX_RANGE_DAYS: Final = 31
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY_REACH: Final = 13
@@ -71,6 +73,7 @@ def _counted_from(finding: Finding, ground: Ground, day: date, step: int, *, rea
     value = next((one for one in typed.find(origin.isoformat()) if one.kind == "date"), None)
     if value is None:
         return False
+    read = read and sum(len(source.carried.text) for source in ground.window) <= MAX_READ
     sources = tuple(source for source in ground.window if read and ground.states(source.carried, value))
     if not sources and not any(ground.states(said, value) for said in ground.said):
         return False

@@ -69,6 +69,9 @@ _ADDRESS: Final = re.compile(
     r"(?P<url>(?:https?|ftp|wss?|s3|gs)://[^\s<>\"'`|\\^{}]{3,2000})"
     r"|(?P<email>(?<![\w.+%\-])[A-Za-z0-9_][\w.+%\-]{0,63}@(?:[A-Za-z0-9\-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w\-]))"
 )
+_DIGIT: Final = re.compile(r"\d")
+_WORDS_ONLY: Final = 40
+"""Characters below which a text without a digit is words."""
 _LITERAL_BRACKETS: Final = 50
 _NUMERIC: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,40})?", re.ASCII)
 _TOKEN: Final = re.compile(r"\S{2,128}")
@@ -177,7 +180,8 @@ class ArgumentExtraction(Extraction):
             if kept is not None and kept.number != 0:
                 self._typed_leaf(kept, piece)
             return
-        if not (single and use in ("choice", "setting")):
+        wordy = len(rest) < _WORDS_ONLY and not self.options.shapes and _DIGIT.search(rest) is None
+        if not wordy and not (single and use in ("choice", "setting")):
             self._prose(rest if self.options.code_blocks else without_code(rest), piece.start, piece.key)
 
     def _addresses(self, piece: Piece, value: str) -> str:
