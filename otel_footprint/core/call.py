@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.messages import Message
+
+MODEL_OPERATIONS: Final = frozenset({"chat", "generate_content", "interactions.create", "text_completion"})
+"""The operations of the conventions that are model calls; any other (an agent's, a workflow's, a tool's) is none."""
+
+CUT_SHORT: Final = frozenset({"error", "length", "max_tokens", "max_output_tokens", "incomplete", "content_filter"})
+"""Finish reasons that say that the model had more to write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from marshal import dumps as _dumps
 from typing import Any, Final, TypeAlias
 
-from otel_footprint.core.call import Output
+from otel_footprint.core.call import CUT_SHORT, Output
 from otel_footprint.core.messages import Message, Text
 from otel_footprint.genai.shapes import (
     PlainMessage,
@@ -33,7 +33,6 @@ from otel_footprint.genai.shapes import (
 
 _Key: TypeAlias = tuple[Any, ...]
 
-_CUT: Final = frozenset({"error", "length", "max_tokens", "incomplete", "content_filter"})
 _PER_MESSAGE_BYTES: Final = 500
 """What a converted message takes beside its text: the message, its parts, its key, its place in the table."""
 _STRUCTURE_WEIGHT: Final = 5
@@ -96,7 +95,7 @@ class Converter:
             streamed: whether the answer came in pieces. The reason ``error`` stands for a missing one: of a stream, that
                 it ended early; else, that the API gives none.
         """
-        cut = _CUT if streamed else _CUT - {"error"}
+        cut = CUT_SHORT if streamed else CUT_SHORT - {"error"}
         made: list[Output] = []
         for choice, item in enumerate(outputs):
             message = as_message(item)

@@ -25,7 +25,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span
 
 from otel_footprint.boundary import guard
-from otel_footprint.core.call import Call, CallRef, Output
+from otel_footprint.core.call import MODEL_OPERATIONS, Call, CallRef, Output
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.genai.convert import Converter
 from otel_footprint.genai.finishing import INVOCATION, OUTER_SPAN, WHOLE_INPUTS, Facts, facts_of, tools_run
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord
 
 _logger = logging.getLogger("otel_footprint")
-
-JUDGED: Final = frozenset({"chat", "generate_content", "interactions.create", "text_completion"})
-"""The operations that are model calls."""
 
 FETCH: Final = "fetch_response"
 OUR_NAME: Final = "footprint"
@@ -153,7 +150,7 @@ class _Reader:
         span = getattr(INVOCATION.get(), OUTER_SPAN, span)
         facts = facts_of(span)
         fetched = facts.operation == FETCH
-        if not fetched and facts.operation not in JUDGED:
+        if not fetched and facts.operation not in MODEL_OPERATIONS:
             return
         if fetched and (not outputs or self._answered.get(facts.response_id) is not None):
             return

@@ -20,6 +20,8 @@ The cures
 - Of the requests that automatic function calling makes inside one call, the hook is given the first request and the last
   answer; what the tools returned in between is in the response, and is kept for our hook. So are the steps of a request
   of Google's interactions API that the instrumentation leaves out.
+- The history is read once and not anew for every call (``remembering``).
+- A fault of an instrumentation while it reads a request, a response or a chunk does not reach the application (``faults``).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -37,10 +40,13 @@ from opentelemetry.trace import NoOpTracer, Span, get_current_span
 from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
+from otel_footprint.core.call import MODEL_OPERATIONS
+from otel_footprint.genai import faults
 from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, OUTER_SPAN, TOOLS_RUN, WHOLE_INPUTS
 from otel_footprint.genai.google_steps import steps_as_messages
-from otel_footprint.genai.hook import JUDGED, FootprintHook
+from otel_footprint.genai.hook import FootprintHook
 from otel_footprint.genai.patching import Patch
+from otel_footprint.genai.remembering import Remembered
 from otel_footprint.genai.sdks import on_stack
 
 _HANDLER: Final = "opentelemetry.util.genai.handler"
@@ -49,7 +55,9 @@ _STREAM: Final = "opentelemetry.util.genai.stream"
 _GOOGLE: Final = "opentelemetry.instrumentation.google_genai.generate_content"
 _INTERACTIONS: Final = "opentelemetry.instrumentation.google_genai.interactions"
 _GOOGLE_MESSAGE: Final = "opentelemetry.instrumentation.google_genai.message"
+_ANTHROPIC: Final = "opentelemetry.instrumentation.genai.anthropic.patch"
 _ANTHROPIC_RAW: Final = "opentelemetry.instrumentation.genai.anthropic._raw_response"
+_OPENAI: Final = "opentelemetry.instrumentation.genai.openai."
 
 _LOADER: Final = "opentelemetry.instrumentation.auto_instrumentation"
 _YIELDS: Final = "otel_footprint_yields"
@@ -108,7 +116,8 @@ def _patch_handler(module: ModuleType) -> list[Patch | None]:
 
 
 def _patch_invocation(module: ModuleType) -> list[Patch | None]:
-    return [_patch(getattr(module, "GenAIInvocation", None), "_call_completion_hook", _call_hook)]
+    invocation = getattr(module, "GenAIInvocation", None)
+    return [_patch(invocation, "_call_completion_hook", _call_hook), _patch(invocation, "_finish", faults.finish)]
 
 
 def _patch_streams(module: ModuleType) -> list[Patch | None]:
@@ -128,13 +137,57 @@ def _patch_interactions(module: ModuleType) -> list[Patch | None]:
     return [_patch(module, "_interactions_input_to_messages", _read_steps)]
 
 
+def _patch_openai_utils(module: ModuleType) -> list[Patch | None]:
+    make = getattr(module, "ToolCallRequestPart", None)
+    return [
+        _patch(module, "extract_tool_calls_new", partial(faults.read_tool_calls, make)),
+        _patch(module, "_prepare_input_messages", _remembering()),
+        _patch(module, "_prepare_output_messages", faults.read_each),
+        _patch(module, "_prepare_tool_definitions", faults.read_or(None)),
+    ]
+
+
+def _patch_openai(module: ModuleType) -> list[Patch | None]:
+    return [
+        _patch(module, "_set_response_properties", faults.read_into),
+        _patch(module, "_prepare_output_messages", faults.read_each),
+    ]
+
+
+def _patch_openai_buffers(module: ModuleType) -> list[Patch | None]:
+    choice = getattr(module, "ChoiceBuffer", None)
+    return [
+        _patch(choice, "append_text_content", faults.append_text),
+        _patch(choice, "append_tool_call", faults.append_tool_call),
+        _patch(getattr(module, "ToolCallBuffer", None), "append_arguments", faults.append_arguments),
+    ]
+
+
+def _patch_anthropic(module: ModuleType) -> list[Patch | None]:
+    return [_patch(module, "get_input_messages", _remembering())]
+
+
+def _remembering() -> Callable[..., Any]:
+    """Each message is read once, and one that cannot be read is left out."""
+    remembered = Remembered()
+
+    def read(original: Callable[..., list[Any]], items: Any) -> list[Any]:
+        return faults.read_each(partial(remembered, original), items)
+
+    return read
+
+
 _PATCHERS: Final[dict[str, Callable[[ModuleType], list[Patch | None]]]] = {
     _HANDLER: _patch_handler,
     _INVOCATION: _patch_invocation,
     _STREAM: _patch_streams,
+    _ANTHROPIC: _patch_anthropic,
     _ANTHROPIC_RAW: _patch_anthropic_raw,
     _GOOGLE: _patch_google,
     _INTERACTIONS: _patch_interactions,
+    _OPENAI + "utils": _patch_openai_utils,
+    _OPENAI + "patch": _patch_openai,
+    _OPENAI + "chat_buffers": _patch_openai_buffers,
 }
 
 
@@ -185,9 +238,8 @@ def model_call_span(context: Context | None) -> Span | None:
     attributes = getattr(span, "attributes", None)
     if not span.is_recording() or not isinstance(attributes, Mapping):
         return None
-    if attributes.get("gen_ai.operation.name") in JUDGED or attributes.get("openinference.span.kind") == "LLM":
-        return span
-    return None
+    operation, kind = attributes.get("gen_ai.operation.name"), attributes.get("openinference.span.kind")
+    return span if operation in MODEL_OPERATIONS or kind == "LLM" else None
 
 
 _HOOK_POSITION: Final = 3
@@ -248,6 +300,20 @@ def _make_stream(original: Callable[..., None], self: Any, stream: Any, invocati
     original(self, stream, invocation, **kwargs)
     with guard("upstream.stream"):
         _suspend(invocation)
+        _forgive(type(self))
+
+
+def _forgive(kind: type[Any]) -> None:
+    """A class of streams that is used for the first time: its faults are no concern of the application's."""
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if _hook is None or name in _patches:
+        return
+    around = {
+        "_process_chunk": faults.process_chunk,
+        "_on_stream_end": faults.end_stream,
+        "_on_stream_error": faults.end_stream,
+    }
+    _patches[name] = [patch for method, of in around.items() if (patch := _patch(kind, method, of)) is not None]
 
 
 def _make_raw_response(

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, cast
 
-from otel_footprint.core.call import Call, CallRef, Output
+from otel_footprint.core.call import CUT_SHORT, MODEL_OPERATIONS, Call, CallRef, Output
 from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.evidence.options import Evidence
@@ -32,17 +32,16 @@ from otel_footprint.offline.document import AnswerDocument, answer_document, arg
 from otel_footprint.offline.files import Problem, TraceFile
 from otel_footprint.offline.judged import Judged
 from otel_footprint.offline.otlp import Span
+from otel_footprint.offline.semconv import Finished
 from otel_footprint.providers import openai_chat
 from otel_footprint.providers.native import Native, one
 from otel_footprint.telemetry import names
 
-OPERATIONS: Final = frozenset({"chat", "generate_content", "interactions.create", "text_completion"})
 _INPUTS: Final = "gen_ai.input.messages"
 _OUTPUTS: Final = "gen_ai.output.messages"
 _INSTRUCTIONS: Final = "gen_ai.system_instructions"
 _TOOLS: Final = "gen_ai.tool.definitions"
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
-_CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens", "error", "incomplete"})
 
 
 @dataclass(slots=True)
@@ -176,7 +175,7 @@ def _collect(trace: TraceFile) -> list[_Raw]:
     calls: dict[tuple[str, str], _Raw] = {}
     for span in trace.spans:
         operation = span.attributes.get(names.GEN_AI_OPERATION_NAME)
-        if operation is None or operation in OPERATIONS:
+        if operation is None or operation in MODEL_OPERATIONS:
             raw = calls[span.trace_id, span.span_id] = _Raw(span)
             _take(raw, span.attributes)
             for event in span.events:
@@ -234,18 +233,19 @@ def _outermost(calls: list[_Raw], spans: Iterable[Span]) -> list[_Raw]:
 def _call(raw: _Raw) -> tuple[list[Native], Call]:
     span = raw.span
     if raw.events and raw.inputs is None and raw.outputs is None:
-        natives, outputs = _from_events(raw.events)
+        natives, finished = _from_events(raw.events)
     else:
         natives = list(semconv.read(_decoded(raw.inputs, _INPUTS)))
         finished = semconv.read_outputs(_decoded(raw.outputs, _OUTPUTS))
-        outputs = tuple(
-            Output(one.message, choice, one.finish_reason, partial=one.finish_reason in _CUT)
-            for choice, one in enumerate(finished)
-        )
     instructions = _instructions(raw.instructions)
     messages = tuple(native.message for native in natives)
     leading = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
     attributes = span.attributes
+    failed = span.error or "error.type" in attributes
+    outputs = tuple(
+        Output(output.message, choice, output.finish_reason, partial=failed or output.finish_reason in CUT_SHORT)
+        for choice, output in enumerate(finished)
+    )
     conversation = _string(attributes, names.GEN_AI_CONVERSATION_ID) or _string(attributes, names.CONVERSATION_ID)
     call = Call(
         system=instructions + messages[:leading],
@@ -267,20 +267,19 @@ def _call(raw: _Raw) -> tuple[list[Native], Call]:
     return natives, call
 
 
-def _from_events(events: Sequence[tuple[str, Mapping[str, Json], Json]]) -> tuple[list[Native], tuple[Output, ...]]:
+def _from_events(events: Sequence[tuple[str, Mapping[str, Json], Json]]) -> tuple[list[Native], tuple[Finished, ...]]:
     natives: list[Native] = []
-    outputs: list[Output] = []
+    outputs: list[Finished] = []
     for role, attributes, body in events:
         content = {**attributes, **body} if isinstance(body, dict) else dict(attributes)
-        for key in ("content", "tool_calls", "message"):
-            content[key] = _maybe_json(content.get(key)) if key != "content" else content.get(key)
+        for key in ("tool_calls", "message"):
+            content[key] = _maybe_json(content.get(key))
         if role == "choice":
             message = content.get("message")
             fields = message if isinstance(message, dict) else content
             reason = content.get("finish_reason")
             read = openai_chat.read_one({**fields, "role": "assistant"}, len(natives))
-            finish = reason if isinstance(reason, str) else None
-            outputs.append(Output(read, len(outputs), finish, partial=finish in _CUT))
+            outputs.append(Finished(read, reason if isinstance(reason, str) else None))
         else:
             if role == "tool":
                 content.setdefault("tool_call_id", content.get("id"))

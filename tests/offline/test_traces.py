@@ -137,9 +137,12 @@ def test_each_choice_is_an_answer() -> None:
     ]
 
 
-def test_a_cut_answer_accuses_nobody() -> None:
-    cut = text("assistant", "It is XY-99999", finish_reason="length")
-    answer = the_answer(judged(span(2, {**SECOND, "gen_ai.output.messages": [cut]})))
+@pytest.mark.parametrize(
+    ("reason", "more"), [("length", {}), ("content_filter", {}), ("stop", {"error.type": "ReadError"})]
+)
+def test_a_cut_answer_accuses_nobody(reason: str, more: dict[str, Any]) -> None:
+    cut = text("assistant", "It is XY-99999", finish_reason=reason)
+    answer = the_answer(judged(span(2, {**SECOND, "gen_ai.output.messages": [cut], **more})))
     assert (answer["verdict"], answer["reasons"]) == ("inconclusive", ["partial_output"])
 
 
