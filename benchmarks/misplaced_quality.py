@@ -27,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from evidence_quality import CORPORA, ROOT, replay
+from quality_replay import CORPORA, ROOT, replay
 
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
