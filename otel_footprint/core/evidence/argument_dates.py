@@ -1,24 +1,28 @@
-"""Dates that a tool call is given because a person asked for them in other words.
+"""Dates and times that a tool call is given because a person asked for them in other words.
 
 Rules
 -----
 - By distance: "a day later", "in three weeks" from a date that was said or read; "next Friday" from one that was said.
 - By range: a day between two that one text joins ("May 20 to May 25"), of a month at most.
+- A moment is a date and a time, each accounted for by itself: "tomorrow at 2 pm". A time is also as long after another
+  one of the call as a person said ("for an hour"); the edges of a day (00:00, 23:59) in a moment are no claim.
 - Only short texts count as a person's words: in a long document some distance stands beside any date.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.judge import Finding, Ground
 from otel_footprint.core.evidence.shifted import calendar_day, steps_in
-from otel_footprint.core.evidence.verdicts import Derivation
+from otel_footprint.core.evidence.sources import Source
+from otel_footprint.core.evidence.stated import ACCOUNTED
+from otel_footprint.core.evidence.verdicts import STATUSES, Derivation, Status
 
 MAX_WORDS: Final = 2_000
 """Characters of the longest text that is taken for a person's."""
@@ -29,32 +33,118 @@ MAX_READ: Final = 1_000_000
 MAX_RANGE_DAYS: Final = 31
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY_REACH: Final = 13
+_EDGES: Final = (0, 23 * 60 + 59)
+_LOCAL: Final = (
+    "time",
+    "time, no zone",
+    "whole minute",
+    "whole minute, no zone",
+    "minute",
+    "minute, no zone",
+    "second",
+    "second, no zone",
+)
+_SPELLED_HOUR: Final = re.compile(r"\b(half[ -](?:an )?)?(?:an |one )?hour\b", re.IGNORECASE)
 _ONE_DAY: Final = re.compile(r"\b(?:(?:a|1|one|single) day|(?:one|a) night)\b", re.IGNORECASE)
 _TWO_DAYS: Final = re.compile(r"\bcouple of days\b", re.IGNORECASE)
 _JOINED: Final = re.compile(r"\s*(?:-|–|—|to|through|thru|until|till|and)\s*(?:on\s+)?", re.IGNORECASE)
 
 
-def asked_for(finding: Finding, ground: Ground) -> None:
-    """Give ``computed`` to a date that a person asked for by a distance or a range."""
-    day = calendar_day(finding)
-    if day is None:
+class _How(NamedTuple):
+    """How a date or a time is accounted for."""
+
+    status: Status
+    sources: tuple[Source, ...] = ()
+    derivation: Derivation | None = None
+
+
+def asked_for(finding: Finding, findings: Sequence[Finding], ground: Ground) -> None:
+    """Account for a date, a time or both as a person asked for them. ``findings`` are all of the call."""
+    value = finding.candidate.value
+    if value is None:
         return
     texts = [said.text for said in ground.said if len(said.text) <= MAX_WORDS][-MAX_TEXTS:]
-    for text in reversed(texts):
-        ends = next((ends for ends in _ranges(text, day.year) if ends[0] < day < ends[1]), None)
-        if ends is not None:
-            finding.status = "computed"
-            finding.derivation = Derivation("date in range", (ends[0].isoformat(), ends[1].isoformat()))
-            return
-    for text in reversed(texts):
+    texts.reverse()
+    day = calendar_day(finding)
+    clocks = [part for part in (value, *value.parts) if part.kind == "time"]
+    found: list[_How | None] = []
+    if day is not None:
+        dates = [part for part in value.parts if part.kind == "date"]
+        carried = _carried(dates[0], ground) if dates else None
+        found.append(carried or _in_other_words(day, texts, ground))
+    if clocks:
+        found.append(_hour(clocks[0], finding, findings, texts, ground))
+    ways = [way for way in found if way is not None]
+    if ways and len(ways) == len(found):
+        worst = max(ways, key=lambda way: STATUSES.index(way.status))
+        finding.status = worst.status
+        finding.sources = tuple({id(source): source for way in ways for source in way.sources}.values())
+        finding.derivation = worst.derivation
+
+
+def _carried(value: typed.Typed, ground: Ground) -> _How | None:
+    if any(ground.states(said, value) for said in ground.said):
+        return _How("said")
+    sources = tuple(source for source in ground.window if ground.states(source.carried, value))
+    return _How("respelled", sources) if sources else None
+
+
+def _in_other_words(day: date, texts: Sequence[str], ground: Ground) -> _How | None:
+    """A day by its distance from one that is known, or within a range."""
+    for text in texts:
+        for low, high in _ranges(text, day.year):
+            if low < day < high:
+                return _How("computed", (), Derivation("date in range", (low.isoformat(), high.isoformat())))
+    for text in texts:
         for step in dict.fromkeys(_steps(text)):
-            if _counted_from(finding, ground, day, step, read=True):
-                return
+            way = _counted_from(ground, day, step, read=True)
+            if way is not None:
+                return way
         name = _WEEKDAYS[day.weekday()]
         if re.search(rf"\b(?:{name}|{name[:3]})\b", text, re.IGNORECASE):
             for step in range(1, _WEEKDAY_REACH + 1):
-                if _counted_from(finding, ground, day, step, read=False):
-                    return
+                way = _counted_from(ground, day, step, read=False)
+                if way is not None:
+                    return way
+    return None
+
+
+def _hour(
+    clock: typed.Typed, finding: Finding, findings: Sequence[Finding], texts: Sequence[str], ground: Ground
+) -> _How | None:
+    """A time that is said or read, the edge of a day, or so long after another one of the call as a person said."""
+    minute = _minute(clock)
+    if minute in _EDGES and finding.candidate.shape == "datetime":
+        return _How("said")
+    way = _carried(clock, ground)
+    if way is not None or minute is None:
+        return way
+    for other in findings:
+        value = other.candidate.value
+        if other is finding or value is None or other.status not in ACCOUNTED:
+            continue
+        for part in (value, *value.parts):
+            start = _minute(part) if part.kind == "time" else None
+            if start is not None and any(minute - start == length for text in texts for length in _lengths(text)):
+                return _How("computed", (), Derivation("time plus duration", (part.text, str(minute - start))))
+    return None
+
+
+def _minute(value: typed.Typed) -> int | None:
+    """The minute of the day that a time states, where it is."""
+    for key in value.asked:
+        if isinstance(key, tuple) and isinstance(key[0], str) and key[0] in _LOCAL and isinstance(key[1], int):
+            return key[1]
+    return None
+
+
+def _lengths(text: str) -> Iterator[int]:
+    """How many minutes something may last, as a text says."""
+    for value in typed.find(text):
+        if value.kind == "duration" and value.number is not None and value.number % 60 == 0:
+            yield int(value.number) // 60
+    for match in _SPELLED_HOUR.finditer(text):
+        yield 30 if match[1] else 60
 
 
 def _steps(text: str) -> Iterator[int]:
@@ -65,21 +155,19 @@ def _steps(text: str) -> Iterator[int]:
         yield from (2, -2)
 
 
-def _counted_from(finding: Finding, ground: Ground, day: date, step: int, *, read: bool) -> bool:
+def _counted_from(ground: Ground, day: date, step: int, *, read: bool) -> _How | None:
     try:
         origin = day - timedelta(days=step)
     except OverflowError:
-        return False
+        return None
     value = next((one for one in typed.find(origin.isoformat()) if one.kind == "date"), None)
     if value is None:
-        return False
+        return None
     read = read and sum(len(source.carried.text) for source in ground.window) <= MAX_READ
     sources = tuple(source for source in ground.window if read and ground.states(source.carried, value))
     if not sources and not any(ground.states(said, value) for said in ground.said):
-        return False
-    finding.status, finding.sources = "computed", sources
-    finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
-    return True
+        return None
+    return _How("computed", sources, Derivation("date plus days", (origin.isoformat(), str(step))))
 
 
 def _ranges(text: str, year: int) -> Iterator[tuple[date, date]]:

@@ -50,8 +50,8 @@ def judge_arguments(
     for finding in findings:
         if finding.status not in ACCOUNTED:
             match finding.candidate.shape:
-                case "date" | "datetime":
-                    asked_for(finding, ground)
+                case "date" | "time" | "datetime":
+                    asked_for(finding, findings, ground)
                 case "url":
                     _put_together(finding, ground)
                 case "identifier":

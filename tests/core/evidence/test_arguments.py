@@ -161,7 +161,8 @@ def test_printed_lists_inside_of_arguments_are_read(text: str) -> None:
 
 def test_a_call_never_grounds_itself_nor_the_calls_beside_it() -> None:
     agent = Agent().said("book it")
-    one, other = {"order_id": "W1111111"}, {"ref": "W1111111"}
+    one: Json = {"order_id": "W1111111"}
+    other: Json = {"ref": "W1111111"}
     before = agent.corpus.calls_made
     assert statuses(agent.calls_with(one)) == {"W1111111": "unsupported"}
     agent.corpus.call(ToolCall("a", "act", one), ref="a", turn=1)
@@ -238,6 +239,24 @@ def test_a_weekday_counts_from_a_date_that_was_said() -> None:
     agent = Agent().said("Today is 2024-05-15.").said("Find something next Friday")
     assert statuses(agent.calls_with({"date": "2024-05-24"})) == {"2024-05-24": "computed"}
     assert statuses(agent.calls_with({"date": "2024-05-25"})) == {"2024-05-25": "unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"start": "2026-03-03T14:00:00", "end": "2026-03-03T15:00:00"}, ["computed", "computed"]),
+        ({"start": "2026-03-03T14:00:00Z", "end": "2026-03-03T15:00:00Z"}, ["computed", "computed"]),
+        ({"start": "2026-03-03T16:00:00", "end": "2026-03-03T18:30:00"}, ["unsupported", "unsupported"]),
+        ({"start": "2026-03-05T14:00:00", "end": "2026-03-03T14:10:00"}, ["unsupported", "unsupported"]),
+        ({"date": "2026-03-03", "from": "14:00", "to": "15:00"}, ["computed", "said", "computed"]),
+        ({"date": "2026-03-03", "from": "14:00", "to": "15:10"}, ["computed", "said", "unsupported"]),
+        ({"since": "2026-03-03T00:00:00", "until": "2026-03-03T23:59:59"}, ["computed", "computed"]),
+        ({"at": "2026-03-02T14:00:00"}, ["said"]),
+    ],
+)
+def test_a_moment_is_a_date_and_a_time(arguments: Json, found: list[str]) -> None:
+    agent = Agent().said("Today is 2026-03-02.").said("Book tomorrow at 2 pm, for an hour")
+    assert [value.status for value in agent.calls_with(arguments).values] == found
 
 
 def test_what_is_left_to_pay() -> None:
