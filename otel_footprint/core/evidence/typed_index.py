@@ -42,7 +42,7 @@ def carries(index: typed.LeafIndex, asked: typed.Typed, has_year: HasYear) -> bo
     A date with a year is satisfied by one without only when ``has_year`` says so of its year.
     """
     for key in asked.asked:
-        if (not _lacks_year(key) or has_year(_year_of(asked))) and index.carrier(key) is not None:
+        if index.carrier(key) is not None and (not _lacks_year(key) or has_year(_year_of(asked))):
             return True
     for interval in asked.wants:
         for carried in index.within(interval):
