@@ -160,29 +160,14 @@ def counts_something(line: str) -> bool:
 def _record(out: OutFile) -> tuple[Any, ...]:
     """Providers that write to the file, set as OpenTelemetry's global ones."""
     from opentelemetry import _logs, metrics, trace
-    from opentelemetry.exporter.otlp.json.file._log_exporter import FileLogExporter
-    from opentelemetry.exporter.otlp.json.file.metric_exporter import FileMetricExporter
-    from opentelemetry.exporter.otlp.json.file.trace_exporter import FileSpanExporter
-    from opentelemetry.sdk._logs import LoggerProvider
-    from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-    stream = cast("IO[str]", out)
-    resource = Resource.create({})
-    tracer_provider = TracerProvider(resource=resource)
-    tracer_provider.add_span_processor(SimpleSpanProcessor(FileSpanExporter(stream=stream)))
-    trace.set_tracer_provider(tracer_provider)
-    reader = PeriodicExportingMetricReader(FileMetricExporter(stream=cast("IO[str]", _MetricFile(out))))
-    meter_provider = MeterProvider(resource=resource, metric_readers=[reader])
-    metrics.set_meter_provider(meter_provider)
-    logger_provider = LoggerProvider(resource=resource)
-    logger_provider.add_log_record_processor(SimpleLogRecordProcessor(FileLogExporter(stream=stream)))
-    _logs.set_logger_provider(logger_provider)
-    return tracer_provider, meter_provider, logger_provider
+    from otel_footprint.cli.recording import record_into
+
+    recording = record_into(cast("IO[str]", out), metrics=cast("IO[str]", _MetricFile(out)))
+    trace.set_tracer_provider(recording.tracer_provider)
+    metrics.set_meter_provider(recording.meter_provider)
+    _logs.set_logger_provider(recording.logger_provider)
+    return recording.tracer_provider, recording.meter_provider, recording.logger_provider
 
 
 _ENDPOINTS: Final = {

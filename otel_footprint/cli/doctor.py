@@ -22,6 +22,7 @@ from otel_footprint.cli import child
 from otel_footprint.cli.endpoints import Export, exports
 from otel_footprint.config import PREFIX, resolve
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.genai.sdks import SDKS, installed
 
 DESCRIPTION: Final = """\
 What is installed and instrumented, or why not; which completion hook is active; whether the exporter's endpoint answers;
@@ -34,7 +35,7 @@ _CONTENT_WORDS: Final = ("NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVEN
 
 
 @dataclass(slots=True)
-class Findings:
+class Diagnosis:
     """What was found. ``problems`` are one line each, and say what to do."""
 
     versions: dict[str, str] = field(default_factory=dict)
@@ -59,30 +60,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Look at everything and print it."""
-    findings = examine(dict(os.environ))
+    diagnosis = examine(dict(os.environ))
     if arguments.json:
-        print(json.dumps(findings.document(), indent=2))
+        print(json.dumps(diagnosis.document(), indent=2))
     else:
-        _print(findings)
-    return 1 if findings.problems else 0
+        _print(diagnosis)
+    return 1 if diagnosis.problems else 0
 
 
-def examine(environ: Mapping[str, str]) -> Findings:
+def examine(environ: Mapping[str, str]) -> Diagnosis:
     """Look at this process's environment. Turns instrumentation on in this process."""
-    findings = Findings()
-    findings.versions = _versions()
-    findings.instrumentors = _instrumentors()
-    _settings(findings, environ)
-    _capture(findings, environ)
-    findings.export = exports(environ)
-    for export in findings.export:
+    diagnosis = Diagnosis()
+    diagnosis.versions = _versions()
+    diagnosis.instrumentors = _instrumentors()
+    _settings(diagnosis, environ)
+    _capture(diagnosis, environ)
+    diagnosis.export = exports(environ)
+    for export in diagnosis.export:
         if export.answers is False:
-            findings.problems.append(
+            diagnosis.problems.append(
                 f"{export.signal} do not arrive: {export.endpoint or export.exporter}: {export.detail}"
             )
-    if not any(problem.startswith(PREFIX) for problem in findings.problems):
-        _start(findings, environ)
-    return findings
+    if not any(problem.startswith(PREFIX) for problem in diagnosis.problems):
+        _start(diagnosis, environ)
+    return diagnosis
 
 
 def _versions() -> dict[str, str]:
@@ -95,10 +96,7 @@ def _versions() -> dict[str, str]:
         "opentelemetry-util-genai",
         "opentelemetry-exporter-otlp",
     ):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "not installed"
+        found[name] = installed(name) or "not installed"
     return found
 
 
@@ -111,13 +109,13 @@ def _instrumentors() -> list[dict[str, str]]:
     return sorted(found, key=lambda entry: (entry["name"], entry["distribution"]))
 
 
-def _settings(findings: Findings, environ: Mapping[str, str]) -> None:
+def _settings(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
     try:
         settings = resolve(environ=environ)
     except ConfigurationError as error:
-        findings.problems.append(str(error))
+        diagnosis.problems.append(str(error))
         return
-    findings.settings = {
+    diagnosis.settings = {
         "providers": "all that are installed" if settings.providers is None else list(settings.providers),
         "posture": settings.evidence.posture,
         "check": settings.evidence.check,
@@ -130,20 +128,20 @@ def _settings(findings: Findings, environ: Mapping[str, str]) -> None:
     }
 
 
-def _capture(findings: Findings, environ: Mapping[str, str]) -> None:
+def _capture(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
     given = environ.get(_CONTENT, "").strip()
     content = given.upper() or "NO_CONTENT"
     if content not in _CONTENT_WORDS:
-        findings.problems.append(f"{_CONTENT}={given!r} is refused; write one of {', '.join(_CONTENT_WORDS)}")
+        diagnosis.problems.append(f"{_CONTENT}={given!r} is refused; write one of {', '.join(_CONTENT_WORDS)}")
         content = "NO_CONTENT"
-    findings.capture = {
+    diagnosis.capture = {
         "message_content": content,
-        "values": str(findings.settings.get("capture_values", "none")),
-        "events": str(findings.settings.get("events", "span")),
+        "values": str(diagnosis.settings.get("capture_values", "none")),
+        "events": str(diagnosis.settings.get("events", "span")),
         "sampler": environ.get("OTEL_TRACES_SAMPLER", "").strip() or "parentbased_always_on",
     }
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        findings.problems.append("OTEL_SDK_DISABLED=true: nothing is recorded or exported")
+        diagnosis.problems.append("OTEL_SDK_DISABLED=true: nothing is recorded or exported")
 
 
 class _Listener(logging.Handler):
@@ -159,11 +157,10 @@ class _Listener(logging.Handler):
             self.lines.append(line)
 
 
-def _start(findings: Findings, environ: Mapping[str, str]) -> None:
+def _start(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
     """Turn everything on, import every SDK, and note what came of it."""
     from otel_footprint import runtime
     from otel_footprint.genai.instrumentation import states
-    from otel_footprint.genai.sdks import SDKS
 
     listener = _Listener()
     loggers = [logging.getLogger(name) for name in ("opentelemetry", "otel_footprint")]
@@ -174,54 +171,48 @@ def _start(findings: Findings, environ: Mapping[str, str]) -> None:
         child.instrument_all(configured=True)
         running = runtime.current()
         for sdk in SDKS:
-            if _installed(sdk.distribution):
-                _import(sdk.module, findings)
+            if installed(sdk.distribution):
+                _import(sdk.module, diagnosis)
         found = states()
     finally:
         for logger in loggers:
             logger.removeHandler(listener)
             logger.propagate = True
-    findings.log = listener.lines
-    findings.sdks = [asdict(state) for state in found]
-    findings.hook = {
+    diagnosis.log = listener.lines
+    diagnosis.sdks = [asdict(state) for state in found]
+    diagnosis.hook = {
         "active": "footprint" if running is not None else None,
         "selected_before": environ.get(_HOOK, "").strip() or None,
         "selected": os.environ.get(_HOOK, "").strip() or None,
-        "beside": [name for name in os.environ.get(f"{PREFIX}HOOKS", "").split(",") if name],
+        "beside": list(resolve(environ=os.environ).hooks or ()),
     }
     known = {entry_point.name for entry_point in metadata.entry_points(group="opentelemetry_genai_completion_hook")}
-    for name in findings.hook["beside"]:
+    for name in diagnosis.hook["beside"]:
         if name not in known:
-            findings.problems.append(f"no completion hook named {name!r} is installed; ours runs without it")
+            diagnosis.problems.append(f"no completion hook named {name!r} is installed; ours runs without it")
     if running is None:
         disabled = environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "").strip()
         because = f" (OTEL_PYTHON_DISABLED_INSTRUMENTATIONS={disabled})" if disabled else ""
-        findings.problems.append(f"our instrumentor did not start{because}: zero-code instrumentation observes nothing")
+        diagnosis.problems.append(
+            f"our instrumentor did not start{because}: zero-code instrumentation observes nothing"
+        )
         return
     if not any(state.version for state in found):
         names = ", ".join(state.distribution for state in found)
-        findings.problems.append(f"no SDK that we observe is installed in {sys.executable} ({names})")
+        diagnosis.problems.append(f"no SDK that we observe is installed in {sys.executable} ({names})")
     for state in found:
         if state.version is not None and not state.on and state.why != "not selected":
-            findings.problems.append(f"{state.name} is not observed: {state.why}")
+            diagnosis.problems.append(f"{state.name} is not observed: {state.why}")
 
 
-def _installed(distribution: str) -> bool:
-    try:
-        metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def _import(module: str, findings: Findings) -> None:
+def _import(module: str, diagnosis: Diagnosis) -> None:
     try:
         importlib.import_module(module)
     except ImportError as error:
-        findings.problems.append(f"{module} cannot be imported: {error}")
+        diagnosis.problems.append(f"{module} cannot be imported: {error}")
 
 
-def _print(findings: Findings) -> None:
+def _print(diagnosis: Diagnosis) -> None:
     from rich.text import Text
 
     from otel_footprint.cli.console import stdout_console
@@ -238,35 +229,35 @@ def _print(findings: Findings) -> None:
             console.print(line)
 
     title("installed")
-    for name, version in findings.versions.items():
+    for name, version in diagnosis.versions.items():
         row(name, version, "red" if version == "not installed" else "")
-    title("SDKs" if findings.sdks else "SDKs: not looked at, the settings cannot be used")
-    for sdk in findings.sdks:
+    title("SDKs" if diagnosis.sdks else "SDKs: not looked at, the settings cannot be used")
+    for sdk in diagnosis.sdks:
         row(sdk["name"], _sdk_text(sdk), "green" if sdk["on"] else "dim" if sdk["version"] is None else "yellow")
     title("instrumentors that load by themselves")
-    for entry in findings.instrumentors:
+    for entry in diagnosis.instrumentors:
         row(entry["name"], f"{entry['distribution']} {entry['version']}")
     title("completion hook")
-    row("active", str(findings.hook.get("active") or "none"))
-    row("beside it", ", ".join(findings.hook.get("beside", ())))
+    row("active", str(diagnosis.hook.get("active") or "none"))
+    row("beside it", ", ".join(diagnosis.hook.get("beside", ())))
     title("export")
-    for export in findings.export:
+    for export in diagnosis.export:
         style = {True: "green", False: "red", None: "dim"}[export.answers]
         where = f"{export.exporter} {export.endpoint}: " if export.endpoint else f"{export.exporter}: "
         row(export.signal, where + export.detail, style)
     title("captured")
-    for name, text in findings.capture.items():
+    for name, text in diagnosis.capture.items():
         row(name.replace("_", " "), text)
     title("settings")
-    for name, value in findings.settings.items():
+    for name, value in diagnosis.settings.items():
         row(name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-    if findings.log:
+    if diagnosis.log:
         title("said while everything was turned on")
-        for line in findings.log:
+        for line in diagnosis.log:
             console.print(Text(f"  {line}", style="dim"))
-    if not findings.problems:
+    if not diagnosis.problems:
         console.print(Text("No problem found.", style="green"))
-    for problem in findings.problems:
+    for problem in diagnosis.problems:
         console.print(Text(f"problem: {problem}", style="bold red"))
 
 

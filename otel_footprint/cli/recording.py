@@ -1,4 +1,7 @@
-"""OpenTelemetry providers that write traces, metrics and log events to one OTLP JSON file, one object a line."""
+"""OpenTelemetry providers that write traces, metrics and log events to one OTLP JSON file, one object a line.
+
+Spans and log events are written as they end, not in batches, so that nothing is lost to a signal or ``os._exit``.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from opentelemetry.exporter.otlp.json.file._log_exporter import FileLogExporter
 from opentelemetry.exporter.otlp.json.file.metric_exporter import FileMetricExporter
 from opentelemetry.exporter.otlp.json.file.trace_exporter import FileSpanExporter
 from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +39,20 @@ class Recording:
         self.stream.close()
 
 
-def record_to(path: Path, *, append: bool = False, resource: Mapping[str, Any] | None = None) -> Recording:
-    """Open ``path`` and give providers that write to it. Raises ``OSError`` where it cannot be written."""
-    stream = path.open("a" if append else "w", encoding="utf-8")
+def record_to(path: Path, *, resource: Mapping[str, Any] | None = None) -> Recording:
+    """Write ``path`` anew and give providers that write to it. Raises ``OSError`` where it cannot be written."""
+    return record_into(path.open("w", encoding="utf-8"), resource=resource)
+
+
+def record_into(
+    stream: IO[str], *, metrics: IO[str] | None = None, resource: Mapping[str, Any] | None = None
+) -> Recording:
+    """Providers that write to an open stream, metrics to one of their own where it is given."""
     attributes = Resource.create(dict(resource or {}))
     tracer_provider = TracerProvider(resource=attributes)
-    tracer_provider.add_span_processor(BatchSpanProcessor(FileSpanExporter(stream=stream)))
-    meter_provider = MeterProvider(
-        resource=attributes,
-        metric_readers=[PeriodicExportingMetricReader(FileMetricExporter(stream=stream))],
-    )
+    tracer_provider.add_span_processor(SimpleSpanProcessor(FileSpanExporter(stream=stream)))
+    reader = PeriodicExportingMetricReader(FileMetricExporter(stream=stream if metrics is None else metrics))
+    meter_provider = MeterProvider(resource=attributes, metric_readers=[reader])
     logger_provider = LoggerProvider(resource=attributes)
-    logger_provider.add_log_record_processor(BatchLogRecordProcessor(FileLogExporter(stream=stream)))
+    logger_provider.add_log_record_processor(SimpleLogRecordProcessor(FileLogExporter(stream=stream)))
     return Recording(tracer_provider, meter_provider, logger_provider, stream)
