@@ -83,6 +83,11 @@ class Carried:
         """The years its dates name."""
         return self._bulk.years if self._bulk is not None else self._leaf_index.years
 
+    @property
+    def is_bulky(self) -> bool:
+        """Whether it is so long that typed values are looked for one by one."""
+        return self._bulk is not None
+
     def take_bounded(self) -> bool:
         """Whether, since the last time, a typed value could not be looked for everywhere."""
         return self._bulk is not None and self._bulk.take_bounded()
@@ -101,12 +106,19 @@ class Carried:
 
     def _read_typed(self) -> typed.LeafIndex:
         if not self.result:
-            return _index_of_words(self.text)
+            index = typed.LeafIndex(())
+            index.take(values_of_words(self.text))
+            return index
         reading = self.reading
         found = chain.from_iterable(typed.named_leaves(value) for value in reading.values)
         return typed.LeafIndex(found, reading.tail)
 
 
+NOTHING: Final = Carried("", result=False)
+"""What carries nothing, in the place of a text that was forgotten."""
+
+
 @lru_cache(maxsize=_REMEMBERED_TEXTS)
-def _index_of_words(text: str) -> typed.LeafIndex:
-    return typed.LeafIndex((), text)
+def values_of_words(text: str) -> tuple[typed.Typed, ...]:
+    """The typed values that words state."""
+    return typed.find(text)

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Sequence
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
 from otel_footprint.core.evidence.arguments import judge_arguments
-from otel_footprint.core.evidence.carried import Carried, kept_bytes
+from otel_footprint.core.evidence.carried import NOTHING, Carried, kept_bytes
 from otel_footprint.core.evidence.derive import Deriver
 from otel_footprint.core.evidence.judge import Ground, judge
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.reader import without_looked_for
-from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, outcome_of
+from otel_footprint.core.evidence.shelf import Shelf, Words
+from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, Stack, outcome_of
 from otel_footprint.core.evidence.verdicts import ArgumentValue, CallJudgement, Judgement, Reason
 from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult, canonical_json, content_text
 
@@ -31,10 +32,13 @@ class Corpus:
     def __init__(self, options: Evidence) -> None:
         self.options = options
         self._said: list[Carried] = []
+        self._words = Words()
         self._said_texts: set[str] = set()
         self._sources: list[Source] = []
+        self._stack = Stack()
         self._current: dict[str, Source] = {}
         self._calls: list[CallMade] = []
+        self._arguments = Shelf()
         self._outcomes: dict[str, Outcome] = {}
         self._deriver = Deriver()
         self._result_bytes = 0
@@ -51,7 +55,9 @@ class Corpus:
         if not text or text in self._said_texts:
             return
         self._said_texts.add(text)
-        self._said.append(Carried(text, result=False))
+        words = Carried(text, result=False)
+        self._said.append(words)
+        self._words.add(words)
         self._other_bytes += len(text)
 
     def hand_in(self, text: str, name: str) -> None:
@@ -64,7 +70,9 @@ class Corpus:
             return
         arguments = call.arguments
         text = arguments if isinstance(arguments, str) else "" if arguments is None else canonical_json(arguments)
-        self._calls.append(CallMade(ref, call.name, Carried(text, result=True), turn, position))
+        made = CallMade(ref, call.name, Carried(text, result=True), turn, position)
+        self._calls.append(made)
+        self._arguments.add(made.carried)
         self._other_bytes += len(text)
 
     def result(
@@ -116,11 +124,14 @@ class Corpus:
         """A corpus that starts as this one and goes its own way; what was read is shared."""
         other = Corpus(self.options)
         other._said = list(self._said)
+        other._words = Words(other._said)
         other._said_texts = set(self._said_texts)
         copies = {id(source): source.copy() for source in self._sources}
         other._sources = [copies[id(source)] for source in self._sources]
+        other._stack = Stack(other._sources)
         other._current = {ref: copies[id(source)] for ref, source in self._current.items()}
         other._calls = list(self._calls)
+        other._arguments = Shelf(call.carried for call in other._calls)
         other._outcomes = dict(self._outcomes)
         other._deriver = self._deriver.fork()
         other._result_bytes = self._result_bytes
@@ -193,23 +204,32 @@ class Corpus:
     ) -> tuple[Ground, frozenset[Reason], bool]:
         """What to judge by, why it is not all there was, and whether it holds anything to read."""
         sources = [source for source in self._sources if source.in_window]
-        left = [source for source in self._sources if not source.in_window and not source.opaque]
+        left = [source for source in self._sources if not source.in_window] if len(sources) < len(self._sources) else []
+        size = self._result_bytes
+        stacks = [self._stack]
         for sibling in siblings:
-            sources.extend(source for source in sibling._sources if source.in_window)
+            reporting = [source for source in sibling._sources if source.in_window]
+            size += sum(len(source.carried.text) for source in reporting)
+            sources.extend(reporting)
+            stacks.append(sibling._stack)
         reasons = set(blind)
-        if any(source.opaque for source in sources):
+        if any([source.opaque for source in sources]):
             reasons.add("opaque_content")
-        if any(source.unread for source in sources):
+        if any([source.unread for source in sources]):
             reasons.add("corpus_bound")
         ground = Ground(
             options=self.options,
             said=self._said,
+            words=self._words,
             window=[source for source in sources if not source.opaque and not source.unread],
-            left=[source for source in left if not source.unread],
+            stacks=stacks,
+            left=[source for source in left if not source.opaque and not source.unread],
+            size=size,
             calls=self._calls if calls_before is None else self._calls[:calls_before],
+            arguments=self._arguments,
             outcome=self._outcomes.get,
             deriver=deriver,
-            has_year=_Years(self._said, sources),
+            has_year=_Years(self._words, sources),
         )
         return ground, frozenset(reasons), bool(self._sources) or bool(sources)
 
@@ -243,6 +263,7 @@ class Corpus:
             before.decision, before.decided_by, before.dropped = "rewrite", "application", source.served
         self._current[source.ref] = source
         self._sources.append(source)
+        self._stack.add(source)
 
     def _room_for(self, size: int) -> bool:
         """Make room for a text by forgetting what left the window, oldest first."""
@@ -251,8 +272,10 @@ class Corpus:
             return True
         for source in [source for source in self._sources if not source.in_window]:
             self._sources.remove(source)
+            self._stack.drop(source)
             self._result_bytes -= len(source.carried.text)
             self._kept_bytes -= kept_bytes(source.carried.text)
+            source.carried = NOTHING
             if self._current.get(source.ref) is source:
                 del self._current[source.ref]
             if self._result_bytes + size <= bound:
@@ -263,13 +286,14 @@ class Corpus:
 class _Years:
     """The years that words and results name, gathered when a date first asks."""
 
-    def __init__(self, said: Sequence[Carried], sources: Sequence[Source]) -> None:
-        self._texts = [*said, *(source.carried for source in sources)]
-        self._years: frozenset[int] | None = None
+    def __init__(self, words: Words, sources: Sequence[Source]) -> None:
+        self._words = words
+        self._sources = sources
+        self._years: set[int] | None = None
 
     def __call__(self, year: int | None) -> bool:
         if self._years is None:
-            self._years = frozenset(year for text in self._texts for year in text.years)
+            self._years = self._words.years.union(*(source.carried.years for source in self._sources))
         return not self._years or year in self._years
 
 

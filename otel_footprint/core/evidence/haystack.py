@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import Final
+from typing import Final, Literal
 
 from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
 from otel_footprint.core.evidence.reader import flat, reads_as_it_stands
@@ -23,6 +23,7 @@ _LONG: Final = 16_384
 _REMEMBERED: Final = 2_048
 _DELIMITERS: Final = frozenset("_-/:.@")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_RUN: Final = re.compile(r"[0-9]+")
 
 
 class Grade(IntEnum):
@@ -40,7 +41,7 @@ class Question:
     ``tail`` admits the end of a longer number; ``literal`` is a spelling of several tokens, compared as it stands.
     """
 
-    __slots__ = ("forms", "literal", "needles", "rounding", "tail")
+    __slots__ = ("_runs", "forms", "literal", "needles", "rounding", "tail")
 
     def __init__(self, spelled: str, *, rounding: bool, tail: bool = False, literal: bool = False) -> None:
         forms = {spelled}
@@ -57,6 +58,17 @@ class Question:
             for needle in _needles(one, rounding):
                 needles[needle] = None
         self.needles = tuple(needles)
+        self._runs: tuple[tuple[str, ...], ...] | None | Literal[False] = False
+
+    @property
+    def runs(self) -> tuple[tuple[str, ...], ...] | None:
+        """For each needle the runs of digits that a text with its form has, as ``Shelf`` reads them; None where there are
+        none to go by.
+        """
+        if self._runs is False:
+            runs = tuple(_runs_of(needle) for needle in self.needles)
+            self._runs = None if self.tail or not all(runs) else runs
+        return self._runs
 
 
 def _needles(spelled: str, rounding: bool) -> Iterator[str]:
@@ -73,6 +85,14 @@ def _needles(spelled: str, rounding: bool) -> Iterator[str]:
             yield f"{digits}.0"
         elif digits:
             yield f"{digits[0]}.{digits[1:]}"
+
+
+def _runs_of(needle: str) -> tuple[str, ...]:
+    """The runs of digits in a needle, the one at its end without zeros: more may follow them."""
+    runs = _RUN.findall(needle)
+    if runs and "0" <= needle[-1] <= "9":
+        runs[-1] = runs[-1].rstrip("0")
+    return tuple(run for run in runs if run)
 
 
 class Haystack:

@@ -24,7 +24,8 @@ from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.misplaced_judging import place
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.sources import CallMade, Source
+from otel_footprint.core.evidence.shelf import Shelf, Words
+from otel_footprint.core.evidence.sources import CallMade, Source, Stack
 from otel_footprint.core.evidence.stated import ACCOUNTED, numeric
 from otel_footprint.core.evidence.support import support_of
 from otel_footprint.core.evidence.typed_index import HasYear
@@ -75,13 +76,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Everything an answer is judged against. ``has_year`` is that of ``carries``."""
+    """Everything an answer is judged against. ``has_year`` is that of ``carries``, ``size`` the characters of all results.
+
+    ``words``, ``stacks`` and ``arguments`` are what was said, the window and the calls (perhaps more of them), asked at once.
+    """
 
     options: Evidence
     said: Sequence[Carried]
+    words: Words
     window: Sequence[Source]
+    stacks: Sequence[Stack]
     left: Sequence[Source]
+    size: int
     calls: Sequence[CallMade]
+    arguments: Shelf
     outcome: Callable[[str], str | None]
     deriver: Deriver
     has_year: HasYear
@@ -89,6 +97,12 @@ class Ground:
     def states(self, carried: Carried, value: typed.Typed | None) -> bool:
         """Whether a text carries a typed value in another spelling."""
         return value is not None and carried.match(value, self.has_year)
+
+    def holding(self, question: Question) -> list[Source]:
+        """The sources of the window that may carry a form, in order."""
+        if len(self.stacks) == 1:
+            return self.stacks[0].holding(question)
+        return [source for stack in self.stacks for source in stack.holding(question)]
 
 
 class Asked:
@@ -115,6 +129,13 @@ class Asked:
         self.parts: tuple[tuple[str, Question | None], ...] | None = None
         if candidate.shape == "identifier" and not candidate.declared:
             self.parts = _parts(candidate.form, options)
+
+    @property
+    def forms(self) -> tuple[Question, ...]:
+        """What it is asked by as it is spelled; empty for what only counts as a typed value."""
+        if self.typed_only:
+            return ()
+        return (self.whole,) if self.number is None else (self.whole, self.number)
 
     @property
     def cost(self) -> int:
@@ -148,11 +169,10 @@ def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Fin
     findings = [Finding(candidate) for candidate in extraction.candidates]
     asked = [Asked(finding.candidate, extraction.text, ground.options) for finding in findings]
     room = MAX_SCAN
-    size = sum(len(source.carried.text) for source in (*ground.window, *ground.left))
     for finding, question in zip(findings, asked, strict=True):
         _said(finding, question, ground)
         if finding.status is None:
-            room -= size * question.cost
+            room -= ground.size * question.cost
             if room < 0:
                 finding.bounded = True
             else:
@@ -182,7 +202,7 @@ def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], grou
         return bool(
             _grade(carried, question)
             or ground.states(carried, question.value)
-            or (question.parts and _all_parts(question, (carried,)))
+            or (question.parts and _all_parts(question, lambda _: (carried,)))
         )
 
     return [
@@ -201,32 +221,52 @@ def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
         elif exempt.fullmatch(candidate.text):
             finding.status = "said"
             return
-    for words in ground.said:
-        if _grade(words, asked) or ground.states(words, asked.value) or (asked.bare and words.grade(asked.bare)):
-            finding.status = "said"
-            return
-    if asked.parts and _all_parts(asked, ground.said):
+    words = ground.words
+    if (
+        any(one.grade(question) for question in asked.forms for one in words.holding(question))
+        or (asked.value is not None and words.states(asked.value, ground.has_year))
+        or (asked.bare is not None and any(one.grade(asked.bare) for one in words.holding(asked.bare)))
+    ):
+        finding.status = "said"
+        return
+    if asked.parts and _all_parts(asked, words.holding):
         finding.status = "said"
 
 
 def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
     """``read`` or ``respelled`` by a result of the window."""
-    sources = ground.window
-    grades = [(source, _grade(source.carried, asked)) for source in sources]
+    grades = _grades(asked, ground)
     exact = tuple(source for source, grade in grades if grade is Grade.TOKEN)
     if exact:
         finding.status, finding.sources = "read", exact
         return
-    near = tuple(source for source, grade in grades if grade or ground.states(source.carried, asked.value))
+    near = tuple(source for source, _ in grades)
+    if asked.value is not None:
+        graded = set(map(id, near))
+        near = tuple(
+            source for source in ground.window if id(source) in graded or ground.states(source.carried, asked.value)
+        )
     if near:
         finding.status, finding.sources = "respelled", near
         return
     if asked.parts:
-        grade, carriers = _parts_in(asked.parts, sources)
+        grade, carriers = _parts_in(asked.parts, ground.holding)
         if grade is not None:
             finding.status, finding.sources = grade, carriers
             return
-    finding.bounded = sum(source.carried.take_bounded() for source in sources) > 0
+    finding.bounded = sum([source.carried.take_bounded() for source in ground.window if source.carried.is_bulky]) > 0
+
+
+def _grades(asked: Asked, ground: Ground) -> list[tuple[Source, Grade]]:
+    """The sources of the window that carry a candidate as it is spelled, in order, and how well."""
+    forms = asked.forms
+    if len(forms) > 1:
+        may = {id(source) for question in forms for source in ground.holding(question)}
+        holding = [source for source in ground.window if id(source) in may]
+    else:
+        holding = ground.holding(forms[0]) if forms else []
+    graded = ((source, _grade(source.carried, asked)) for source in holding)
+    return [(source, grade) for source, grade in graded if grade]
 
 
 def _grade(carried: Carried, asked: Asked) -> Grade:
@@ -255,22 +295,23 @@ def _parts(spelled: str, options: Evidence) -> tuple[tuple[str, Question | None]
     return tuple(parts)
 
 
-def _all_parts(asked: Asked, words: Iterable[Carried]) -> bool:
-    texts = tuple(words)
-    return all(question is None or any(one.grade(question) for one in texts) for _, question in asked.parts or ())
+def _all_parts(asked: Asked, holding: Callable[[Question], Iterable[Carried]]) -> bool:
+    return all(
+        question is None or any(one.grade(question) for one in holding(question)) for _, question in asked.parts or ()
+    )
 
 
 def _parts_in(
-    parts: Sequence[tuple[str, Question | None]], sources: Sequence[Source]
+    parts: Sequence[tuple[str, Question | None]], holding: Callable[[Question], Iterable[Source]]
 ) -> tuple[Status | None, tuple[Source, ...]]:
     carriers: dict[int, Source] = {}
     for _, question in parts:
         if question is None:
             continue
-        holding = [source for source in sources if source.carried.grade(question)]
-        if not holding:
+        carrying = [source for source in holding(question) if source.carried.grade(question)]
+        if not carrying:
             return None, ()
-        for source in holding:
+        for source in carrying:
             carriers[id(source)] = source
     return "respelled", tuple(carriers.values())
 
@@ -281,7 +322,7 @@ def _evicted(finding: Finding, asked: Asked, ground: Ground) -> None:
         if (
             _grade(carried, asked)
             or ground.states(carried, asked.value)
-            or (asked.parts and _parts_in(asked.parts, (source,))[0])
+            or (asked.parts and _parts_in(asked.parts, lambda _, one=source: (one,))[0])  # type: ignore[misc]
         ):
             finding.status = "evicted"
             finding.sources = (source,)
@@ -303,9 +344,14 @@ def _worked_out_before(
 
 
 def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:
+    calls: Sequence[CallMade] = ground.calls
+    if asked.value is None:
+        questions = [*asked.forms, *[question for _, question in asked.parts or () if question is not None][:1]]
+        places = {place for question in questions for place in ground.arguments.places(question)}
+        calls = [ground.calls[place] for place in sorted(places) if place < len(ground.calls)]
     carrying = [
         call
-        for call in ground.calls
+        for call in calls
         if _grade(call.carried, asked)
         or ground.states(call.carried, asked.value)
         or (asked.parts and all(question is None or call.carried.grade(question) for _, question in asked.parts))

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.absence import read_absence
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.haystack import Question
+from otel_footprint.core.evidence.shelf import Shelf
 from otel_footprint.core.evidence.verdicts import Carrier
 
 Outcome: TypeAlias = Literal["good", "empty", "error", "absent"]
@@ -45,6 +48,7 @@ class Source:
     decision: str = ""
     decided_by: str = ""
     dropped: CallRef | None = None
+    place: int = -1
 
     def carrier(self) -> Carrier:
         """Its name as the verdicts give it."""
@@ -53,6 +57,41 @@ class Source:
     def copy(self) -> Source:
         """The same source with a fate of its own; what was read from it is shared."""
         return replace(self)
+
+
+class Stack:
+    """Sources in the order they came, asked together. A source is in one stack, where its ``place`` says."""
+
+    __slots__ = ("_dropped", "_shelf", "_sources")
+
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
+        self._put_up(sources)
+
+    def _put_up(self, sources: Iterable[Source]) -> None:
+        self._sources: list[Source] = []
+        self._shelf = Shelf()
+        self._dropped = 0
+        for source in sources:
+            self.add(source)
+
+    def add(self, source: Source) -> None:
+        """Put one more behind the others."""
+        source.place = len(self._sources)
+        self._sources.append(source)
+        self._shelf.add(source.carried)
+
+    def drop(self, source: Source) -> None:
+        """Forget a source. What is left is read anew once that is the smaller part."""
+        self._shelf.drop(source.place)
+        self._dropped += 1
+        source.place = -1
+        if self._dropped * 2 > len(self._sources):
+            self._put_up([one for one in self._sources if one.place >= 0])
+
+    def holding(self, question: Question) -> list[Source]:
+        """The sources in the window that may carry the form."""
+        sources = self._sources
+        return [source for place in self._shelf.places(question) if (source := sources[place]).in_window]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Hashable, Iterable, Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -89,6 +89,16 @@ class LeafIndex:
         self._epochs.sort()
 
     # --- reading
+
+    def take(self, values: Iterable[Typed]) -> None:
+        """Take in more values, as a text states them."""
+        for value in values:
+            for part in (value, *value.parts):
+                for key in part.carried:
+                    self._by_key.setdefault(key, part)
+                self.years.update(_years(part))
+                for offer in part.offers:
+                    insort(self._by_unit.setdefault(offer.unit, []), (offer.number, part), key=itemgetter(0))
 
     def _add(self, leaf: Leaf, seen: set[Leaf]) -> None:
         key, value = leaf
