@@ -15,7 +15,7 @@ from typing import Final
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.bulk import Bulk
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
-from otel_footprint.core.evidence.misplaced_tables import Tables, tables_of
+from otel_footprint.core.evidence.misplaced_tables import Tables, may_hold_rows, tables_of
 from otel_footprint.core.evidence.reader import Reading, read
 from otel_footprint.core.evidence.rows import Row, rows_of
 from otel_footprint.core.evidence.typed_index import HasYear, carries
@@ -33,7 +33,7 @@ def kept_bytes(text: str) -> int:
 class Carried:
     """One text with what was read from it so far. ``result`` says that it is a tool result."""
 
-    __slots__ = ("_bulk", "_index", "_reading", "_rows", "_tables", "haystack", "result")
+    __slots__ = ("_bulk", "_index", "_reading", "_row_chars", "_rows", "_tables", "haystack", "result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self.haystack = Haystack(text, result=result)
@@ -41,6 +41,7 @@ class Carried:
         self._index: typed.LeafIndex | None = None
         self._reading: Reading | None = None
         self._rows: list[Row] | None = None
+        self._row_chars = -1
         self._tables: Tables | None = None
         self._bulk = Bulk(self.haystack, result=result) if len(text) > BULK_CHARS else None
 
@@ -66,6 +67,13 @@ class Carried:
             self._rows = rows_of(self.reading.values)
             self._reading = None  # rows come last: the tree is not needed any more
         return self._rows
+
+    @property
+    def row_chars(self) -> int:
+        """Its characters if there may be tables in it, else 0."""
+        if self._row_chars < 0:
+            self._row_chars = len(self.text) if may_hold_rows(self.text) else 0
+        return self._row_chars
 
     @property
     def tables(self) -> Tables:

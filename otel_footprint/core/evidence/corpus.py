@@ -18,6 +18,7 @@ from otel_footprint.core.evidence.arguments import judge_arguments
 from otel_footprint.core.evidence.carried import NOTHING, Carried, kept_bytes
 from otel_footprint.core.evidence.derive import Deriver
 from otel_footprint.core.evidence.judge import Ground, judge
+from otel_footprint.core.evidence.misplaced_judging import RowNames
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.reader import without_looked_for
 from otel_footprint.core.evidence.shelf import Shelf, Words
@@ -36,6 +37,7 @@ class Corpus:
         self._said_texts: set[str] = set()
         self._sources: list[Source] = []
         self._stack = Stack()
+        self._row_names = RowNames()
         self._current: dict[str, Source] = {}
         self._calls: list[CallMade] = []
         self._arguments = Shelf()
@@ -227,6 +229,7 @@ class Corpus:
             size=size,
             calls=self._calls if calls_before is None else self._calls[:calls_before],
             arguments=self._arguments,
+            row_names=self._row_names,
             outcome=self._outcomes.get,
             deriver=deriver,
             has_year=_Years(self._words, sources),

@@ -21,7 +21,7 @@ from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver, Surroundings
 from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
 from otel_footprint.core.evidence.haystack import Grade, Question
-from otel_footprint.core.evidence.misplaced_judging import place
+from otel_footprint.core.evidence.misplaced_judging import RowNames, place
 from otel_footprint.core.evidence.normal import fold, form
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.shelf import Shelf, Words
@@ -90,6 +90,7 @@ class Ground:
     size: int
     calls: Sequence[CallMade]
     arguments: Shelf
+    row_names: RowNames
     outcome: Callable[[str], str | None]
     deriver: Deriver
     has_year: HasYear
@@ -207,7 +208,9 @@ def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], grou
 
     return [
         Finding(candidate, "read", sources, misplaced=places)
-        for candidate, places, sources in place(text, findings, ground.window, ground.said, carries)
+        for candidate, places, sources in place(
+            text, findings, ground.window, ground.said, carries, ground.row_names
+        )
     ]
 
 

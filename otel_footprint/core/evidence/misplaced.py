@@ -81,12 +81,12 @@ class SmallNumbers:
 
 
 class Placement:
-    """One answer held against the tables in its window."""
+    """One answer, with its words, held against the tables that may have names in it."""
 
-    def __init__(self, text: str, tables: Sequence[Tables]) -> None:
+    def __init__(self, text: str, words: Sequence[tuple[int, int, str]], tables: Sequence[Tables]) -> None:
         self._text = text
         self._tables = [one for one in tables if one.names]
-        self._mentions = mentions_of(text, self._tables) if self._tables else []
+        self._mentions = mentions_of(text, words, self._tables) if self._tables else []
         self._sentences = Sentences(text, self._mentions) if self._mentions else None
         self._searches = MAX_SEARCHES
 
@@ -166,6 +166,8 @@ class Placement:
         if self._sentences is None:
             return SmallNumbers()
         counts = [count for count in counts_of(self._text)[:MAX_COUNTS] if not self._compound(count)]
+        if all(count.article for count in counts):
+            return SmallNumbers()  # "a" and "an" count only beside other counts
         uses: list[tuple[Count, Sentence, Mention]] = []
         for count in counts:
             sentence = self._sentences.at(count.start)

@@ -13,7 +13,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,7 +21,7 @@ from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.extract import Candidate
 from otel_footprint.core.evidence.misplaced import Asked, Placement
 from otel_footprint.core.evidence.misplaced_counts import says_numbers
-from otel_footprint.core.evidence.misplaced_tables import MAX_TEXT, Row
+from otel_footprint.core.evidence.misplaced_tables import Row, words_of
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.verdicts import Misplaced, Status
 
@@ -32,6 +32,7 @@ MAX_CHARS: Final = 200_000
 """Characters of results whose tables are looked at for one answer."""
 MAX_ANSWER: Final = 50_000
 """Characters of an answer that are looked at."""
+_KEPT: Final = 64
 _READ: Final[frozenset[Status]] = frozenset({"read", "respelled"})
 _UNFOUND: Final[frozenset[Status]] = frozenset({"unsupported", "derivable", "argument_only"})
 
@@ -50,25 +51,30 @@ def place(
     window: Sequence[Source],
     said: Sequence[Carried],
     carries: Callable[[int, Carried], bool],
+    row_names: RowNames,
 ) -> list[tuple[Candidate, tuple[Misplaced, ...], tuple[Source, ...]]]:
     """Give the findings their ``misplaced`` places; returns the small numbers that are values only because of theirs, with
     their places and the results that carry them.
 
-    ``carries`` says whether a text carries the value of the finding with that index.
+    ``carries`` says whether a text carries the value of the finding with that index; ``row_names`` are those of the window.
     """
     text = text[:MAX_ANSWER]
     if not any(finding.status in _READ for finding in findings) and not says_numbers(text):
         return []
-    sources = _with_tables(window)
+    words = list(words_of(text))
+    eligible = _with_rows(window)
+    sources = row_names.naming({word for _, _, word in words}, eligible)
     if not sources:
         return []
-    placement = Placement(text, [source.carried.tables for source in sources])
+    placement = Placement(text, words, [source.carried.tables for source in sources])
     if not placement:
         return []
-    known = {id(source) for source in sources}
+    known = {id(source) for source in eligible}
     for index, finding in enumerate(findings):
         # What is carried where no tables were read may well be in its place.
-        if finding.status in _READ and all(id(source) in known for source in finding.sources):
+        if finding.status in _READ and all(
+            id(source) in known and source.carried.tables.names for source in finding.sources
+        ):
             tables = [source.carried.tables for source in finding.sources]
             finding.misplaced = placement.of_value(
                 Asked(tuple(finding.candidate.spans), tables, partial(carries, index))
@@ -104,20 +110,39 @@ def _carrying(sources: Sequence[Source], rows: Sequence[Row]) -> tuple[Source, .
     return tuple(source for source in sources if any(row in source.carried.tables.rows for row in rows))
 
 
-def _with_tables(window: Sequence[Source]) -> list[Source]:
+def _with_rows(window: Sequence[Source]) -> list[Source]:
+    """The sources that are looked at, in order."""
     found: list[Source] = []
     left = MAX_CHARS
     for source in reversed(window):
-        size = len(source.carried.text)
-        if size > MAX_TEXT or size > left or not _may_hold_rows(source.carried.text):
-            continue
-        left -= size
-        if source.carried.tables.names:
+        size = source.carried.row_chars
+        if 0 < size <= left:
+            left -= size
             found.append(source)
     found.reverse()
     return found
 
 
-def _may_hold_rows(text: str) -> bool:
-    """Whether it is worth reading: objects, lists of lists, or lines with a delimiter."""
-    return text.count("{") > 1 or text.count("[") > 1 or text.count("\n") > 1
+class RowNames:
+    """Which results name a row by a name that starts with a word. A result is read when it is first asked about."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, Carried] = {}
+        self._by_word: dict[str, list[int]] = {}
+
+    def naming(self, words: Iterable[str], sources: Sequence[Source]) -> list[Source]:
+        """Those of the sources that name a row by a name that starts with one of the words."""
+        if len(self._read) > 2 * len(sources) + _KEPT:
+            self._read.clear()  # most of them are no longer there
+            self._by_word.clear()
+        for source in sources:
+            if id(source.carried) not in self._read:
+                self._enter(source.carried)
+        by_word = self._by_word
+        may = {place for word in words if word in by_word for place in by_word[word]}
+        return [source for source in sources if id(source.carried) in may] if may else []
+
+    def _enter(self, carried: Carried) -> None:
+        self._read[id(carried)] = carried
+        for word in carried.tables.longest:
+            self._by_word.setdefault(word, []).append(id(carried))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from otel_footprint.core.evidence.misplaced_tables import Row, Tables, words_of
+from otel_footprint.core.evidence.misplaced_tables import Row, Tables
 
 _END: Final = re.compile(r"[.!?][\"'”’)\]]*(?=\s+[\"'“‘(\[*_]*[A-Z\d])|\n|;")
 _ITEM: Final = re.compile(r"([ \t]*)(?:[-*•+–]|\d{1,2}[.)])[ \t]+")
@@ -45,9 +45,8 @@ class Sentence:
     inherited: bool = False
 
 
-def mentions_of(text: str, tables: Sequence[Tables]) -> list[Mention]:
-    """Every mention in a text, in order, none inside another."""
-    words = list(words_of(text))
+def mentions_of(text: str, words: Sequence[tuple[int, int, str]], tables: Sequence[Tables]) -> list[Mention]:
+    """Every mention in a text with these words, in order, none inside another."""
     present = {word for _, _, word in words}
     longest_from: dict[str, int] = {}
     for one in tables:

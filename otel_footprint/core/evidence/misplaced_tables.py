@@ -95,6 +95,11 @@ class Tables:
     longest: dict[str, int] = field(default_factory=dict)
 
 
+def may_hold_rows(text: str) -> bool:
+    """Whether a text is worth reading for tables: objects, lists of lists, or lines with a delimiter."""
+    return len(text) <= MAX_TEXT and (text.count("{") > 1 or text.count("[") > 1 or text.count("\n") > 1)
+
+
 def tables_of(reading: Reading) -> Tables:
     """The tables in what a result holds."""
     reader = _Reader()
@@ -116,6 +121,9 @@ def key_of(word: str) -> str:
 
 def words_of(text: str) -> Iterator[tuple[int, int, str]]:
     """The words of a text with their spans; a possessive ending belongs to none."""
+    if text.isascii() and text.isalnum():
+        yield 0, len(text), text if text.isalpha() else text.lower()
+        return
     for match in _WORD.finditer(text):
         word = match.group()
         if word[-2:] in ("'s", "\u2019s"):
