@@ -78,6 +78,13 @@ def read_into(original: Callable[..., Any], invocation: Any, *args: Any, **kwarg
     return invocation
 
 
+def read_arguments(original: Callable[..., Any], arguments: Any) -> Any:
+    """Read the arguments of a tool call; as they are where that fails."""
+    with guard("upstream.arguments"):
+        return original(arguments)
+    return arguments
+
+
 def finish(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) -> None:
     """End an invocation. The utilities end its span also where this fails."""
     with guard("upstream.finish"):

@@ -154,6 +154,15 @@ def _patch_openai(module: ModuleType) -> list[Patch | None]:
     ]
 
 
+def _patch_responses(module: ModuleType) -> list[Patch | None]:
+    """The Responses API. The functions are imported by name into two modules, and each holds some of them."""
+    names = ("apply_request_attributes", "set_invocation_response_attributes", "set_fetch_response_attributes")
+    return [
+        *(_patch(module, name, faults.read_into) for name in names if getattr(module, name, None) is not None),
+        _patch(module, "_parse_tool_call_arguments", faults.read_arguments),
+    ]
+
+
 def _patch_openai_buffers(module: ModuleType) -> list[Patch | None]:
     choice = getattr(module, "ChoiceBuffer", None)
     return [
@@ -187,6 +196,9 @@ _PATCHERS: Final[dict[str, Callable[[ModuleType], list[Patch | None]]]] = {
     _INTERACTIONS: _patch_interactions,
     _OPENAI + "utils": _patch_openai_utils,
     _OPENAI + "patch": _patch_openai,
+    _OPENAI + "patch_responses": _patch_responses,
+    _OPENAI + "response_wrappers": _patch_responses,
+    _OPENAI + "response_extractors": _patch_responses,
     _OPENAI + "chat_buffers": _patch_openai_buffers,
 }
 
