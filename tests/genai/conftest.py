@@ -23,6 +23,8 @@ def make_watch() -> Iterator[Callable[..., Watch]]:
         made.append(Watch(Sink(sampler=sampler), others))
         return made[-1]
 
+    # Every test collects, to have finalisers run; what was loaded before it need not be looked through again each time.
+    gc.freeze()
     yield make
     gc.collect()
     turn_off()
