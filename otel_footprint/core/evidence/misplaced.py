@@ -52,9 +52,13 @@ _COMPOUND: Final = re.compile(r" ?- ?[^\W\d_]+ [^\W\d_]+\b(?! ?-)")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One value of the answer that was read: its spans, the tables of the results that carry it, whether a text does."""
+    """One value of the answer that was read: its spans, the tables of the results that carry it, whether a text does.
+
+    ``spelled`` is how a cell that holds it and nothing else reads in small letters; empty where that is not sure.
+    """
 
     spans: tuple[tuple[int, int], ...]
+    spelled: str
     tables: Sequence[Tables]
     carried_by: Callable[[Carried], bool]
 
@@ -114,6 +118,8 @@ class Placement:
 
     def _owner(self, asked: Asked, named: Mention, mentioned: Sequence[Row]) -> Row | None:
         """The row that carries the value in place of the named ones; None when it is not misplaced."""
+        if asked.spelled and any(asked.spelled in row.spelled for row in mentioned):
+            return None
         if any(asked.carried_by(_carried(row)) for row in self._kin(mentioned)):
             return None
         owners: list[Row] = []

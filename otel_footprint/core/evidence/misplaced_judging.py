@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -33,6 +34,7 @@ MAX_CHARS: Final = 200_000
 MAX_ANSWER: Final = 50_000
 """Characters of an answer that are looked at."""
 _KEPT: Final = 64
+_PLAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9._\-]*[a-z0-9])?")
 _READ: Final[frozenset[Status]] = frozenset({"read", "respelled"})
 _UNFOUND: Final[frozenset[Status]] = frozenset({"unsupported", "derivable", "argument_only"})
 
@@ -77,7 +79,7 @@ def place(
         ):
             tables = [source.carried.tables for source in finding.sources]
             finding.misplaced = placement.of_value(
-                Asked(tuple(finding.candidate.spans), tables, partial(carries, index))
+                Asked(tuple(finding.candidate.spans), _spelled(finding.candidate), tables, partial(carries, index))
             )
     numbers = placement.small_numbers()
     for finding in findings:
@@ -100,6 +102,12 @@ def place(
         one.places.append(small.place)
         one.rows.append(small.row)
     return [(one.candidate, tuple(one.places), _carrying(sources, one.rows)) for one in found.values()]
+
+
+def _spelled(candidate: Candidate) -> str:
+    """The form of a candidate where a cell of that spelling surely carries it."""
+    plain = not candidate.literal and candidate.shape != "percent" and _PLAIN.fullmatch(candidate.form) is not None
+    return candidate.form if plain else ""
 
 
 def _meets(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:

@@ -72,6 +72,14 @@ class Row:
     names: list[str] = field(default_factory=list)
     cells: dict[str, list[str]] = field(default_factory=dict)
     carried: object = None
+    _spelled: frozenset[str] | None = None
+
+    @property
+    def spelled(self) -> frozenset[str]:
+        """Its cells in small letters."""
+        if self._spelled is None:
+            self._spelled = frozenset([cell.lower() for cells in self.cells.values() for cell in cells])
+        return self._spelled
 
     @property
     def label(self) -> str:

@@ -34,6 +34,7 @@ class Shelf:
         self._read = 0
         self._long: list[int] = []
         self._by_run: dict[str, list[int]] = {}
+        self._folded: list[str] = []
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -45,6 +46,8 @@ class Shelf:
     def drop(self, place: int) -> None:
         """Forget a text; its place stays empty."""
         self._texts[place] = NOTHING
+        if place < len(self._folded):
+            self._folded[place] = ""
 
     def places(self, question: Question) -> Sequence[int]:
         """The places of the texts that may carry the form, in order."""
@@ -53,22 +56,21 @@ class Shelf:
             return range(len(self._texts))
         if self._read < len(self._texts):
             self._catch_up()
-        by_run = self._by_run
-        found: set[int] | None = None
-        fewest: Sequence[int] = ()
-        for needle in runs:
-            fewest = by_run.get(needle[0], ())
-            for run in needle[1:]:
-                other = by_run.get(run, ())
-                if len(other) < len(fewest):
-                    fewest = other
-            if len(runs) > 1 and fewest:
-                found = set(fewest) if found is None else found.union(fewest)
-        if len(runs) > 1:
-            fewest = sorted(found) if found else ()
-        if self._long:
-            return sorted({*fewest, *self._long})
-        return fewest
+        by_run, folded = self._by_run, self._folded
+        found: list[int] = []
+        for needle, keys in zip(question.needles, runs, strict=True):
+            fewest: list[int] | None = None
+            for run in keys:
+                known = by_run.get(run)
+                if known is None:
+                    break
+                if fewest is None or len(known) < len(fewest):
+                    fewest = known
+            else:
+                found += [place for place in fewest or () if needle in folded[place]]
+        if len(runs) > 1 or self._long:
+            return sorted({*found, *self._long})
+        return found
 
     def holding(self, question: Question) -> list[Carried]:
         """The texts that may carry the form."""
@@ -80,8 +82,11 @@ class Shelf:
             text = self._texts[place]
             if len(text.text) > LONG:
                 self._long.append(place)
+                self._folded.append("")
                 continue
-            runs = set(_RUNS.findall(text.haystack.folded))
+            folded = text.haystack.folded
+            self._folded.append(folded)
+            runs = set(_RUNS.findall(folded))
             runs.update([run.rstrip("0") for run in runs if run[-1] == "0"])
             for run in runs:
                 known = by_run.get(run)
