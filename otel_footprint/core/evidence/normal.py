@@ -39,12 +39,11 @@ _HEX: Final = re.compile(r"0x[0-9a-f]+")
 _EDGES: Final = ".:_-/@,"
 _EXACT_DIGITS: Final = 15
 
-_FOLD: dict[int, str] = {ord(mark): "-" for mark in "‐‑‒−﹣－"}
-_FOLD |= {
-    ord(mark): " "
-    for mark in "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_FOLDED: Final[dict[str, str]] = {
+    **dict.fromkeys("‐‑‒−﹣－", "-"),
+    **dict.fromkeys("\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "\x7f"),
 }
-_FOLD |= {ord(mark): "\x7f" for mark in "\u200b\u200c\u200d\u2060\ufeff\u00ad"}
 """Invisible characters become DEL, which no text holds, so that offsets stay; ``form`` drops it."""
 _DIGIT: Final = re.compile(r"[0-9]")
 _NON_ASCII_DIGIT: Final = re.compile(r"[^\D0-9]")
@@ -65,8 +64,14 @@ def fold(text: str) -> str:
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters grow when lowered
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    lowered = lowered.translate(_FOLD)
-    return _NON_ASCII_DIGIT.sub(_ascii_digit, lowered)
+    for mark, plain in _FOLDED.items():  # each pass runs at memory speed, which str.translate does not
+        if mark in lowered:
+            lowered = lowered.replace(mark, plain)
+    try:
+        lowered.encode("latin-1")
+    except UnicodeEncodeError:
+        return _NON_ASCII_DIGIT.sub(_ascii_digit, lowered)
+    return lowered  # Latin-1 has no other digits
 
 
 def _ascii_digit(match: re.Match[str]) -> str:

@@ -5,8 +5,19 @@
 
 from otel_footprint.core.evidence.typed.index import LeafIndex
 from otel_footprint.core.evidence.typed.leaf import of_leaf
-from otel_footprint.core.evidence.typed.naming import named_leaves
+from otel_footprint.core.evidence.typed.naming import named_leaves, named_numbers
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.value import Interval, Kind, Offer, Typed, agrees
 
-__all__ = ["Interval", "Kind", "LeafIndex", "Offer", "Typed", "agrees", "find", "named_leaves", "of_leaf"]
+__all__ = [
+    "Interval",
+    "Kind",
+    "LeafIndex",
+    "Offer",
+    "Typed",
+    "agrees",
+    "find",
+    "named_leaves",
+    "named_numbers",
+    "of_leaf",
+]

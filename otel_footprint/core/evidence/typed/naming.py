@@ -53,6 +53,28 @@ def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
             yield name, item
 
 
+def named_numbers(value: Json) -> Iterator[tuple[str | None, int | float]]:
+    """The numbers among the named leaves, in any order: for megabytes, where the texts would be most of the work."""
+    stack: list[tuple[str | None, Json]] = [(None, value)]
+    while stack:
+        name, item = stack.pop()
+        if isinstance(item, dict):
+            unit = "" if _UNIT_NAMES.isdisjoint(item) else _unit_of(item)
+            for child, inner in item.items():
+                if isinstance(inner, str) or inner is None or isinstance(inner, bool):
+                    continue
+                number = isinstance(inner, (int, float))
+                own = _name(name, child, unit if number else "") if len(child) <= _LONGEST_NAME else None
+                if isinstance(inner, (int, float)):
+                    yield own, inner
+                else:
+                    stack.append((own, inner))
+        elif isinstance(item, list):
+            stack.extend((name, inner) for inner in item if type(inner) is not str)
+        elif isinstance(item, (int, float)) and not isinstance(item, bool):
+            yield name, item
+
+
 def _unit_of(item: dict[str, Json]) -> str:
     for field in _UNIT_FIELDS:
         unit = item.get(field)
