@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell .ci/python 3.10 2>/dev/null || echo $(PYTHON))
 PYTEST ?= -q
 export PYTHON
 
-.PHONY: demo test lint format names bench check-oldest check-newest check-wheel clean help
+.PHONY: demo test lint format names bench quality check-oldest check-newest check-wheel clean help
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -36,6 +36,10 @@ bench: .cache/bench/.ready  ## added time per call against the peers (about 15 m
 	.cache/bench/bin/python benchmarks/overhead.py --page docs/overhead.md --json .cache/figures/openai.json
 	.cache/bench/bin/python benchmarks/overhead.py --page docs/overhead.md --json .cache/figures/anthropic.json \
 		--api anthropic --sizes 6 22 200 --kinds answer tool_call --rounds 5
+
+quality: .cache/quality/.ready  ## how right the evidence check is, beside its peers (about 15 minutes); the figures go into docs/evidence-quality.md
+	.cache/quality/bin/python benchmarks/evidence_quality.py --write-docs
+	.cache/quality/bin/python benchmarks/judge_speed.py --write-docs
 
 check-oldest: .venv-oldest/.ready  ## the test suite with the oldest supported versions
 	.venv-oldest/bin/python -m pytest $(PYTEST) $$(sed -n 's/^tests/--deselect=&/p' .ci/oldest-without.txt)
@@ -73,4 +77,10 @@ $(VENV)/.ready-dev: pyproject.toml
 	rm -rf .cache/bench
 	mkdir -p .cache
 	.ci/install .cache/bench --requirement benchmarks/requirements.txt --editable .
+	touch $@
+
+.cache/quality/.ready: pyproject.toml benchmarks/requirements-quality.txt
+	rm -rf .cache/quality
+	mkdir -p .cache
+	.ci/install .cache/quality --requirement benchmarks/requirements-quality.txt --editable .
 	touch $@

@@ -51,7 +51,9 @@ def show_flags(name: str, answers: Sequence[Answer]) -> None:
                 print(f"    {value.status:13} {value.shape:10} {value.text!r} {where} …{around}…")
 
 
-def own(names: Sequence[str], data: Path, limit: int, *, flags: bool) -> tuple[dict[str, list[Answer]], dict[str, str], list[Mutant]]:
+def own(
+    names: Sequence[str], data: Path, limit: int, *, flags: bool
+) -> tuple[dict[str, list[Answer]], dict[str, str], list[Mutant]]:
     """The product on every corpus: its answers, the tables, and the mutants."""
     answers: dict[str, list[Answer]] = {}
     figures: dict[str, OwnFigures] = {}
@@ -72,7 +74,9 @@ def own(names: Sequence[str], data: Path, limit: int, *, flags: bool) -> tuple[d
             if flags:
                 for mutant, _ in by_corpus[name].missed:
                     where = f"[{name} {mutant.answer.conversation}:{mutant.answer.index}]"
-                    print(f"    missed {mutant.kind}: {mutant.before!r} -> {mutant.after!r} {where} {explain_missed(mutant)}")
+                    print(
+                        f"    missed {mutant.kind}: {mutant.before!r} -> {mutant.after!r} {where} {explain_missed(mutant)}"
+                    )
     for one in by_corpus.values():
         for kind, (hit, done) in one.recall.items():
             so_far = together.recall.get(kind, (0, 0))
@@ -126,7 +130,9 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--corpus", nargs="*", choices=[*CORPORA, *EXAMPLES], default=[*CORPORA, *EXAMPLES])
     parser.add_argument("--mutations", type=int, default=120, help="mutants of each class and corpus; 0 for none")
-    parser.add_argument("--peer-mutations", type=int, default=100, help="mutants of each class that peers are measured on")
+    parser.add_argument(
+        "--peer-mutations", type=int, default=100, help="mutants of each class that peers are measured on"
+    )
     parser.add_argument("--flags", action="store_true", help="list what is flagged, and the mutants that were missed")
     parser.add_argument("--no-peers", action="store_true", help="only the product and the plain rule")
     parser.add_argument("--no-gold", action="store_true", help="leave out the errors that people marked")

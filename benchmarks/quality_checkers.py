@@ -67,6 +67,7 @@ class PlainRule:
 
     name = "plain rule"
     version = ""
+
     def check(self, answer: Answer) -> Flags:
         """Look every token of the answer up."""
         folded = fold(answer.text)

@@ -177,14 +177,14 @@ class StreamGuards:
         known = self._guards.numbers_in(*system, *answer.results)
         quoted = list(self._guards.unsupported_amounts(answer.text, known))
         texts = (*answer.said, *answer.results)
-        link = self._guards.LinkStream(
-            (), emails=self._guards.emails_in(*texts), phones=self._guards.phones_in(*texts)
-        )
+        link = self._guards.LinkStream((), emails=self._guards.emails_in(*texts), phones=self._guards.phones_in(*texts))
         link.feed(answer.text)
         link.finish()
         spans = [*located(answer.text, [*quoted, *link.removed_emails]).spans]
         for digits in link.removed_phones:
-            spans += [match.span() for match in re.finditer(r"[\W_]{0,3}".join(re.escape(one) for one in digits), answer.text)]
+            spans += [
+                match.span() for match in re.finditer(r"[\W_]{0,3}".join(re.escape(one) for one in digits), answer.text)
+            ]
         return Flags(tuple(spans))
 
 
@@ -205,7 +205,9 @@ class QuantGuard:
             found = self._guard.verify(answer.text, [*answer.said, *answer.results])
         except TypeError:
             return Flags(())
-        return Flags(tuple((one.claim.span.start, one.claim.span.end) for one in found.results if one.status in self._bad))
+        return Flags(
+            tuple((one.claim.span.start, one.claim.span.end) for one in found.results if one.status in self._bad)
+        )
 
 
 PEERS: tuple[tuple[str, Callable[[], Checker]], ...] = (
