@@ -65,7 +65,7 @@ class Count:
 
 
 def counts_of(text: str) -> list[Count]:
-    """The counts of an answer that have a word, in order."""
+    """The counts of an answer that have a word, in order; none where it only says "a", "an" or "no"."""
     found: list[Count] = []
     taken: set[int] = set()
     for match in _PAIR.finditer(text):
@@ -78,7 +78,10 @@ def counts_of(text: str) -> list[Count]:
         for slot, group in ((1, 1), (2, 3)):
             taken.update(range(match.start(group), match.end(group)))
             found.append(Count(match.start(group), match.end(group), Decimal(match[group]), words, slot, glue))
-    for start, end, number, worded, article in _numbers(text):
+    numbers = list(_numbers(text))
+    if found or numbers or "|" in text:  # "a" and "an" count only beside other counts
+        numbers += _articles(text)
+    for start, end, number, worded, article in numbers:
         if start in taken:
             continue
         words, glue, word_end = _after(text, end)
@@ -113,6 +116,9 @@ def _numbers(text: str) -> Iterator[tuple[int, int, Decimal, bool, bool]]:
         yield match.start(1), match.end(1), Decimal(match[1]), False, False
     for worded in worded_numbers(text):
         yield worded.start, worded.end, worded.number, True, False
+
+
+def _articles(text: str) -> Iterator[tuple[int, int, Decimal, bool, bool]]:
     for match in _ARTICLE.finditer(text):
         yield match.start(1), match.end(1), Decimal(_ARTICLES[match[1]]), True, True
 

@@ -53,18 +53,18 @@ def mentions_of(text: str, words: Sequence[tuple[int, int, str]], tables: Sequen
         for word in present & one.longest.keys():
             longest_from[word] = max(longest_from.get(word, 0), one.longest[word])
     found: list[Mention] = []
-    at = 0 if longest_from else len(words)
-    while at < len(words):
-        step = 1
-        longest = longest_from.get(words[at][2], 0)
+    end = 0
+    for at, (_, _, first) in enumerate(words) if longest_from else ():
+        longest = longest_from.get(first)
+        if longest is None or at < end:
+            continue
         for length in range(min(longest, len(words) - at), 0, -1):
             name = tuple(word for _, _, word in words[at : at + length])
             rows = tuple(row for one in tables for row in one.names.get(name, ()))
             if rows:
                 found.append(Mention(words[at][0], words[at + length - 1][1], rows))
-                step = length
+                end = at + length
                 break
-        at += step
     return _merged(text, found)
 
 

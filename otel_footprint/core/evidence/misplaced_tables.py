@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from otel_footprint.core.evidence.misplaced_lines import Grid, grids, number
@@ -85,7 +86,7 @@ class Row:
     def label(self) -> str:
         """What to call it: the longest of what its naming fields say, one of capitalised words first; else its key."""
         called = [
-            cell for name, cells in self.cells.items() if _NAMING.search(name) for cell in cells if cell in self.names
+            cell for name, cells in self.cells.items() if _is_naming(name) for cell in cells if cell in self.names
         ]
         return max(called, key=lambda name: (name[0].isupper(), len(name)), default=next(iter(self.names), ""))
 
@@ -127,11 +128,12 @@ def key_of(word: str) -> str:
     return word if word.isalpha() else word.lower().replace("\u2019", "'")
 
 
+def _one_word(text: str) -> bool:
+    return text.isalnum() and text.isascii()
+
+
 def words_of(text: str) -> Iterator[tuple[int, int, str]]:
     """The words of a text with their spans; a possessive ending belongs to none."""
-    if text.isascii() and text.isalnum():
-        yield 0, len(text), text if text.isalpha() else text.lower()
-        return
     for match in _WORD.finditer(text):
         word = match.group()
         if word[-2:] in ("'s", "\u2019s"):
@@ -139,11 +141,22 @@ def words_of(text: str) -> Iterator[tuple[int, int, str]]:
         yield match.start(), match.start() + len(word), key_of(word)
 
 
+@lru_cache(maxsize=4096)
+def _is_naming(field: str) -> bool:
+    """Whether a field says what the row is called."""
+    return _NAMING.search(field) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_value(field: str) -> bool:
+    return _VALUE.fullmatch(field) is not None
+
+
 def _index_names(table: Table, found: Tables) -> None:
     counts: dict[tuple[str, ...], dict[Row, None]] = {}
     for row in table.rows:
         for name in row.names:
-            words = tuple(word for _, _, word in words_of(name))
+            words = (key_of(name),) if _one_word(name) else tuple([word for _, _, word in words_of(name)])
             if words and len(words) <= MAX_WORDS and (len(words) > 1 or _telling(words[0])):
                 counts.setdefault(words, {})[row] = None
     for words, rows in counts.items():
@@ -163,7 +176,6 @@ class _Reader:
     def __init__(self) -> None:
         self.tables: list[Table] = []
         self.outside = Row(Table())
-        self._naming: dict[str, bool] = {}
         self.cells = 0
 
     def walk(self, value: Json) -> None:
@@ -171,11 +183,23 @@ class _Reader:
         while stack and self.cells < MAX_CELLS:
             item, row, path = stack.pop()
             if isinstance(item, dict):
-                stack.extend(reversed(list(self._object(item, row, path))))
+                if not self._record(item, row or self.outside, path):
+                    stack.extend(reversed(list(self._object(item, row, path))))
             elif isinstance(item, list):
                 stack.extend(reversed(list(self._list(item, row, path))))
             else:
                 self._cell(row or self.outside, path, item)
+
+    def _record(self, item: Mapping[str, Json], row: Row, path: str) -> bool:
+        """Read an object that holds scalars only, if it is one: most are."""
+        for inner in item.values():
+            if isinstance(inner, (dict, list)):
+                return False
+        for key, inner in item.items():
+            if self.cells >= MAX_CELLS:
+                break
+            self._cell(row, f"{path}.{key}" if path else key, inner)
+        return True
 
     def _object(self, item: Mapping[str, Json], row: Row | None, path: str) -> Iterator[tuple[Json, Row | None, str]]:
         if self._columns(item, row):
@@ -277,9 +301,12 @@ class _Reader:
         return row
 
     def _cell(self, row: Row, path: str, cell: Json) -> None:
-        if cell is None or isinstance(cell, (bool, dict, list)):
+        if isinstance(cell, str):
+            spelled = cell.strip()
+        elif cell is None or isinstance(cell, (bool, dict, list)):
             return
-        spelled = cell.strip() if isinstance(cell, str) else str(cell)
+        else:
+            spelled = str(cell)
         self.cells += 1
         cells = row.cells.get(path)
         if cells is None:
@@ -289,10 +316,7 @@ class _Reader:
             cells.append(spelled)
         if not 1 < len(spelled) <= MAX_NAME:
             return
-        naming = self._naming.get(path)
-        if naming is None:
-            naming = self._naming[path] = _NAMING.search(path) is not None
-        if naming and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None)):
+        if _is_naming(path) and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None)):
             row.names.append(spelled)
 
 
@@ -344,10 +368,13 @@ def _of_one_shape(item: Mapping[str, Json]) -> frozenset[str]:
 def _named(table: Table) -> bool:
     """Complete the rows' names; whether there is anything to call a row by."""
     rows = table.rows = [row for row in table.rows if row.cells]
-    if all(_NAMING.search(name) or _VALUE.fullmatch(name) for name in table.fields):
+    if all(_is_naming(name) or _is_value(name) for name in table.fields):
         return False
     if len(rows) > 1:
         for name in table.fields:
+            first = rows[0].cells.get(name)
+            if first is None or not _proper(first[0]):
+                continue
             values = [row.cells[name][0] for row in rows if name in row.cells]
             if len(values) == len(rows) and len(set(values)) == len(rows) and all(map(_proper, values)):
                 for row, value in zip(rows, values, strict=True):
