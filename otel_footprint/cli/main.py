@@ -75,7 +75,10 @@ def _fail(command: str | None, message: str) -> int:
 
 
 def _any_text_prints() -> None:
-    """Text that the terminal's encoding cannot show is escaped instead of raising."""
+    """Text that the terminal's encoding cannot show is escaped instead of raising; a closed stream takes it and shows none."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for life
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

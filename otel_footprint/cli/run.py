@@ -176,7 +176,8 @@ def _summarise(out: Path | None, offset: int, folder: Path) -> None:
         where = f"exported as {', '.join(export_settings(os.environ))} says"
     else:
         paths = [path for path in (out, *(path for path in written if path != out)) if path.exists()]
-        summary = RunSummary.of(read_files(paths, start=offset if out in paths else 0))
+        files = [path for path in paths if path.is_file()]  # a device may have no end
+        summary = RunSummary.of(read_files(files, start=offset if out in files else 0))
         where = f"written to {', '.join(map(str, paths))}" if paths else f"{out} is gone"
     for line in summary.lines(where):
         print(line, file=sys.stderr)

@@ -335,3 +335,21 @@ def test_metrics_of_an_idle_process_count_nothing() -> None:
     assert not counts_something('{"dataPoints":[{"asInt":"0"},{"count":"0","sum":0.0}]}')
     assert counts_something('{"dataPoints":[{"asInt":"3"}]}')
     assert counts_something('{"dataPoints":[{"count":"1","sum":0.5}]}')
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream as a shell of POSIX does")
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_changes_no_exit_code_and_gets_nothing(tmp_path, closed):
+    line = f'"$0" -m otel_footprint.cli.main run --out "$1" -- "$0" -c "raise SystemExit(3)" {closed}>&-'
+    shell = ["sh", "-c", line, sys.executable, str(tmp_path / "out.jsonl")]
+    ended = subprocess.run(shell, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 3
+    assert "internal error" not in ended.stderr
+    assert ended.stdout == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full and has no end")
+def test_a_device_is_written_to_and_not_read(tmp_path):
+    command = [sys.executable, "-m", "otel_footprint.cli.main", "run", "--out", "/dev/full", "--", sys.executable]
+    ended = subprocess.run([*command, "-c", "raise SystemExit(3)"], capture_output=True, timeout=60, check=False)
+    assert ended.returncode == 3
