@@ -106,11 +106,18 @@ Part: TypeAlias = Text | ToolCall | ToolResult | ServerToolCall | ServerToolResu
 
 
 def canonical_json(value: Json) -> str:
-    """The one spelling of a JSON value: sorted keys, no spaces, not escaped. ``str(value)`` where JSON has no word."""
+    """The one spelling of a JSON value: sorted keys, no spaces, not escaped. ``str(value)`` where JSON has no word.
+
+    Of a value that is nested too deeply for either, its kind and its size.
+    """
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
+        pass
+    try:
         return str(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__} of {len(value) if isinstance(value, (list, dict)) else 1}>"
 
 
 def content_text(content: Json) -> str:

@@ -109,7 +109,8 @@ def reads_as_it_stands(content: str) -> bool:
         return True
     if "\\" in content or content.rstrip()[-1:] not in ("}", "]"):
         return False
-    return not any(mark in content[-_ENDING:] for mark in _ELLIPSIS)
+    ending = content[-_ENDING:]
+    return not any([mark in ending for mark in _ELLIPSIS])
 
 
 def _leading(content: str) -> tuple[list[Json], int, json.JSONDecodeError | None]:
@@ -125,7 +126,7 @@ def _leading(content: str) -> tuple[list[Json], int, json.JSONDecodeError | None
             value, end = _DECODER.raw_decode(content, start)
         except json.JSONDecodeError as fault:
             return values, end, fault
-        except RecursionError:
+        except (RecursionError, ValueError):  # nested too deeply, or a number with more digits than Python converts
             return values, end, None
         values.append(value)
 

@@ -12,6 +12,7 @@ from otel_footprint.core.absence import absent, coverage, read_absence, read_cov
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.reader import Reading, flat, read, without_looked_for
+from otel_footprint.core.messages import Message, ToolResult
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,17 @@ def test_an_absence_that_looked_nowhere_is_refused() -> None:
         absent(checked="orders")
     with pytest.raises(ConfigurationError, match="af_absent"):
         absent(checked=["a"], af_absent=False)
+
+
+def test_json_that_python_does_not_convert_is_text() -> None:
+    content = '{"id": "AB-1234", "n": ' + "9" * 6_000 + "}"
+    assert read(content) == Reading((), content)
+
+
+def test_a_structure_nested_beyond_measure_is_a_message_all_the_same() -> None:
+    content: list[object] = []
+    for _ in range(50_000):
+        content = [content]
+    message = Message("tool", (ToolResult("c", "t", content),))  # type: ignore[arg-type]
+    assert message.text == ""
+    assert message.chars < 100
