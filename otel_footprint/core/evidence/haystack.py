@@ -46,7 +46,7 @@ class Question:
     def __init__(self, spelled: str, *, rounding: bool, tail: bool = False, literal: bool = False) -> None:
         forms = {spelled}
         if rounding:
-            exact = scientific(spelled)
+            exact = scientific(spelled) if "e" in spelled else None
             if exact is not None:
                 forms.add(exact)
         self.forms = frozenset(forms)
@@ -55,8 +55,10 @@ class Question:
         self.literal = literal or " " in spelled
         needles: dict[str, None] = {}
         for one in sorted(forms):
-            for needle in _needles(one, rounding):
-                needles[needle] = None
+            if "0" <= one[:1] <= "9":
+                needles.update(dict.fromkeys(_needles(one, rounding)))
+            else:
+                needles[one] = None
         self.needles = tuple(needles)
         self._runs: tuple[tuple[str, ...], ...] | None | Literal[False] = False
 
@@ -166,6 +168,10 @@ class Haystack:
     def _grade_hit(self, folded: str, start: int, end: int, question: Question, quotes: _Quotes) -> Grade:
         before = folded[start - 1] if start else " "
         after = folded[end] if end < len(folded) else " "
+        if before in SEPARATORS and (after in SEPARATORS or (after == "," and not folded[end + 1 : end + 2].isdigit())):
+            needle = folded[start:end]
+            if needle in question.forms and "," not in needle:
+                return Grade.TOKEN  # it is a token by itself, as most hits are
         if question.literal:
             return Grade.NONE if before.isalnum() or after.isalnum() else Grade.TOKEN
         if before.isalnum() and before != "x":

@@ -52,7 +52,7 @@ class Source:
 
     def carrier(self) -> Carrier:
         """Its name as the verdicts give it."""
-        return Carrier(ref=self.ref, tool_call_id=self.call_id, tool=self.tool, turn=self.turn, position=self.position)
+        return Carrier(self.ref, self.call_id, self.tool, self.turn, self.position)
 
     def copy(self) -> Source:
         """The same source with a fate of its own; what was read from it is shared."""

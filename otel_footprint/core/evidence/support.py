@@ -20,12 +20,22 @@ class Support(NamedTuple):
     evicted_by: EvictedBy | None
 
 
+_NONE: Final = Support((), False, None, None)
+
+
 def support_of(sources: Sequence[Source], gone: Source | None) -> Support:
     """The support of a value that these results carry; ``gone`` is the one that left, for an evicted value."""
-    newest = max((source.turn for source in sources if not source.handed_in), default=None)
-    ordered = sorted(sources, key=lambda source: source.turn != newest)
+    ordered: Sequence[Source] = sources
+    newest: int | None = None
+    if len(sources) == 1:
+        newest = None if sources[0].handed_in else sources[0].turn
+    elif sources:
+        newest = max([source.turn for source in sources if not source.handed_in], default=None)
+        ordered = sorted(sources, key=lambda source: source.turn != newest)
+    elif gone is None:
+        return _NONE
     return Support(
-        tuple(source.carrier() for source in ordered[:MAX_CARRIERS]),
+        tuple([source.carrier() for source in ordered[:MAX_CARRIERS]]),
         len(ordered) > MAX_CARRIERS,
         newest,
         None
