@@ -19,6 +19,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from otel_footprint.core.evidence import answer_json, typed
@@ -29,6 +30,7 @@ MAX_TOKENS: Final = 20_000
 MAX_CHARS: Final = 100_000
 
 _FENCE: Final = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_DIGIT: Final = re.compile(r"[0-9]")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _GLUED: Final = re.compile(r"(\d+(?:\.\d+)?)([a-z]{1,5})")
 _AMOUNTS: Final = re.compile(r"balance|amount|payment|price|cost|fare|charge|refund|total", re.IGNORECASE)
@@ -114,7 +116,7 @@ class Extraction:
             self._budget -= 1
             if self._budget < 0:
                 return
-            if any("0" <= char <= "9" for char in token.form):
+            if _DIGIT.search(token.form) is not None:
                 self._token(token, prose, offset, key, weak.get(token.start), from_key=False)
 
     def _declared(self, prose: str, offset: int, key: str | None) -> Iterator[tuple[int, int]]:
@@ -236,9 +238,10 @@ class Extraction:
                 self._token(token, piece.spelled, piece.start, None, None, from_key=True)
 
 
+@lru_cache(maxsize=4096)
 def classify(spelled: str, min_digits: int) -> str | None:
     """``number`` or ``identifier`` for a form that is data, None for prose."""
-    if not any("0" <= char <= "9" for char in spelled):
+    if _DIGIT.search(spelled) is None:
         return None
     if _NUMBER.fullmatch(spelled):
         return "number" if _digits(spelled) >= min_digits else None
@@ -279,7 +282,7 @@ def _short_number(part: str, min_digits: int) -> bool:
 
 
 def _digits(spelled: str) -> int:
-    return sum("0" <= char <= "9" for char in spelled)
+    return len(_DIGIT.findall(spelled))
 
 
 def _hedged_too(value: typed.Typed) -> typed.Typed:

@@ -45,7 +45,7 @@ _FOLDED: Final[dict[str, str]] = {
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "\x7f"),
 }
 """Invisible characters become DEL, which no text holds, so that offsets stay; ``form`` drops it."""
-_DIGIT: Final = re.compile(r"[0-9]")
+_DIGITS: Final = re.compile(r"[0-9]+")
 _NON_ASCII_DIGIT: Final = re.compile(r"[^\D0-9]")
 
 
@@ -128,16 +128,40 @@ def tokens(folded: str, *, with_digits: bool = False) -> Iterator[Token]:
 
     ``with_digits`` leaves out those without a digit, cheaply.
     """
-    for match in _RUN.finditer(folded):
-        if with_digits and _DIGIT.search(match.group()) is None:
-            continue
+    for match in _runs_with_digits(folded) if with_digits else _RUN.finditer(folded):
+        run = match.group()
         offset = match.start()
-        for start, end in pieces(match.group()):
+        if "," not in run:
+            spelled = form(run)
+            if spelled and len(run) <= MAX_TOKEN:
+                yield Token(offset, match.end(), spelled)
+            continue
+        for start, end in pieces(run):
             if end - start > MAX_TOKEN:
                 continue
             spelled = form(folded[offset + start : offset + end])
             if spelled:
                 yield Token(offset + start, offset + end, spelled)
+
+
+def _runs_with_digits(folded: str) -> Iterator[re.Match[str]]:
+    """The runs of ``_RUN`` that hold a digit, found from their digits."""
+    done = 0
+    for digits in _DIGITS.finditer(folded):
+        start = digits.start()
+        if start < done:
+            continue
+        while start > done:
+            char = folded[start - 1]
+            if char in SEPARATORS:
+                break
+            if char == "," and (start - 2 < done or folded[start - 2] == "," or folded[start - 2] in SEPARATORS):
+                break  # a comma that joins nothing
+            start -= 1
+        match = _RUN.match(folded, start)
+        if match is not None:
+            yield match
+            done = match.end()
 
 
 def scientific(spelled: str) -> str | None:
