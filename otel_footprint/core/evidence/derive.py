@@ -57,7 +57,7 @@ class Deriver:
         numbers: list[Finding] = []
         bounded = False
         if any(finding.status is None for finding in findings):
-            shifted_dates(extraction.text, findings, around.window)
+            shifted_dates(extraction.text, findings, around.window, around.said)
             numbers = [
                 finding for finding in findings if finding.status is None and numeric(finding.candidate) is not None
             ]

@@ -178,7 +178,9 @@ def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Fin
                 finding.bounded = True
             else:
                 _carried(finding, question, ground)
-    around = Surroundings(ground.window, ground.calls, ground.said[-1].text if ground.said else "", turn)
+    around = Surroundings(
+        ground.window, ground.calls, ground.said[-1].text if ground.said else "", turn, said=ground.said
+    )
     if ground.deriver.derive(extraction, findings, around):
         for finding in findings:
             finding.bounded = finding.bounded or (finding.status is None and numeric(finding.candidate) is not None)
@@ -208,9 +210,7 @@ def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], grou
 
     return [
         Finding(candidate, "read", sources, misplaced=places)
-        for candidate, places, sources in place(
-            text, findings, ground.window, ground.said, carries, ground.row_names
-        )
+        for candidate, places, sources in place(text, findings, ground.window, ground.said, carries, ground.row_names)
     ]
 
 

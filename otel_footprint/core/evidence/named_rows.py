@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.normal import fold, tokens
 from otel_footprint.core.evidence.rows import Cell, Row
 from otel_footprint.core.evidence.sources import CallMade, Source
@@ -36,7 +37,7 @@ _TOTAL: Final = re.compile(r"\b(?:total|all|combined|sum|altogether|together|bal
 class Surroundings:
     """What stands around an answer: the results, the calls made, and the last words that were said to the model.
 
-    ``accounted`` are the statuses whose values may be operands.
+    ``accounted`` are the statuses whose values may be operands; ``said`` is everything that was said.
     """
 
     window: Sequence[Source]
@@ -44,6 +45,7 @@ class Surroundings:
     last_said: str
     turn: int
     accounted: frozenset[Status] = ACCOUNTED
+    said: Sequence[Carried] = ()
 
 
 class NamedRows:

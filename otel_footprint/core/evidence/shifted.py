@@ -4,7 +4,8 @@ Rules
 -----
 - The number of days stands beside the date ("three days later", "next day", "a week after"); a range ("5 to 7 business
   days") states none. The date it starts from is one that the answer states and that is accounted for.
-- A date is also the day after such a date when a clock time beside it is carried with ``+1``.
+- A date is also the day after such a date when a clock time beside it is carried with ``+1``, or when a person asked for
+  the next day ("tomorrow") in words of their own, which are short.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.stated import ACCOUNTED
 from otel_footprint.core.evidence.verdicts import Derivation
@@ -29,12 +31,15 @@ _DAYS: Final = re.compile(
     r"|(next[ -]day|day after|following day|tomorrow|overnight|\+1\b)|(day before|previous day|yesterday)|(a week|one week)",
     re.IGNORECASE,
 )
+_ASKED_NEXT: Final = re.compile(r"\b(?:tomorrow|next day|day after|following day)\b", re.IGNORECASE)
+_OWN_WORDS: Final = 2_000
+"""Characters of the longest text that is taken for a person's own words."""
 _RANGE_AFTER: Final = re.compile(r"\s*(?:-|–|to|or)\s*\d")
 _WORDS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 
 
-def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Source]) -> None:
-    """Give ``computed`` to the dates among ``findings`` that such a step reaches."""
+def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Source], said: Sequence[Carried]) -> None:
+    """Give ``computed`` to the dates among ``findings`` that such a step reaches; ``said`` are the texts of people."""
     wanted = [
         (finding, day)
         for finding in findings
@@ -45,11 +50,12 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
     if not wanted:
         return
     known = [day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None]
+    asked_next = any(len(words.text) <= _OWN_WORDS and _ASKED_NEXT.search(words.text) for words in said)
     for finding, day in wanted:
         for start, end in finding.candidate.spans:
             beside = text[max(0, start - _BESIDE) : end + _BESIDE]
             steps = [*steps_in(beside)]
-            if 1 not in steps and _carried_next_day(findings, window, start, end):
+            if 1 not in steps and (asked_next or _carried_next_day(findings, window, start, end)):
                 steps.append(1)
             for step in steps:
                 origin = day - timedelta(days=step)

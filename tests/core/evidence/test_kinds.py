@@ -149,3 +149,14 @@ def test_a_person_leaves_the_prefix_of_an_identifier_out() -> None:
     said = "The order ID is 9502126."
     assert statuses("Error: order not found", "There is no order #W9502126.", said) == {"W9502126": "said"}
     assert statuses("Error: order not found", "There is no order #W9502127.", said) == {"W9502127": "unsupported"}
+
+
+@pytest.mark.parametrize("asked", ["Or the earliest one tomorrow.", "The next day is fine too."])
+def test_the_day_after_a_read_date_is_accounted_for_when_a_person_asked_for_it(asked: str) -> None:
+    answer = "You fly on 2024-05-28. If there is none, I look on 2024-05-29."
+    assert statuses({"date": "2024-05-28"}, answer, said=asked)["2024-05-29"] == "computed"
+    assert statuses({"date": "2024-05-28"}, answer)["2024-05-29"] == "unsupported"
+    wrong = statuses({"date": "2024-05-28"}, answer.replace("05-29", "05-26"), said=asked)
+    assert wrong["2024-05-26"] == "unsupported"
+    rules = asked + " policy" * 400
+    assert statuses({"date": "2024-05-28"}, answer, said=rules)["2024-05-29"] == "unsupported"
