@@ -21,6 +21,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -30,6 +31,7 @@ from quality_tables import table, write_between
 
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.evidence.verdicts import Judgement
 from otel_footprint.core.messages import ToolResult
 from tests.core.evidence import oracle
 
@@ -73,7 +75,7 @@ def load(name: str, *, size: int, parts: int, every_kind: bool) -> Load:
         there = [_spelled(row, every_kind, number) for number, row in enumerate(picked)]
         absent = [_spelled(_other(row, rng), every_kind, number) for number, row in enumerate(picked)]
         answers.append("\n".join(f"- {one}" for pair in zip(there, absent, strict=True) for one in pair))
-        values.append(tuple([*there, *absent]))
+        values.append((*there, *absent))
     return Load(name, results, answers[0], answers[1], values[0])
 
 
@@ -134,22 +136,25 @@ def _find(results: tuple[str, ...], values: tuple[str, ...]) -> None:
             content.find(needle)
 
 
+def _judge(corpus: Corpus, text: str) -> Judgement:
+    return corpus.judge(text, turn=1, tools_offered=True)
+
+
 def measure(one: Load, rounds: int) -> list[str]:
     """One row of the table."""
-    judged = lambda corpus, text: corpus.judge(text, turn=1, tools_offered=True)  # noqa: E731
     first, again, second, index, find = [], [], [], [], []
     for round_ in range(rounds):
         corpus = corpus_of(one.results)
-        first.append(timed(lambda: judged(corpus, one.first)))
-        again.append(timed(lambda: judged(corpus, one.first)))
-        second.append(timed(lambda: judged(corpus, one.second)))
+        first.append(timed(partial(_judge, corpus, one.first)))
+        again.append(timed(partial(_judge, corpus, one.first)))
+        second.append(timed(partial(_judge, corpus, one.second)))
         find.append(timed(lambda: _find(one.results, one.values)))
         if round_ < 2:
             index.append(timed(lambda: _index(one.results, one.values)))
     corpus = corpus_of(one.results)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    judgement = judged(corpus, one.first)
+    judgement = _judge(corpus, one.first)
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     middle = {

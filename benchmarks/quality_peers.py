@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from importlib import import_module, metadata
+from typing import ClassVar
 
 from quality_checkers import Checker, Flags, located
 from quality_replay import Answer, arguments_of
@@ -131,7 +132,7 @@ class FactGuard:
     advises where names of fields do not match the words of the text; nobody else is told anything.
     """
 
-    _BOX_SCORE = {
+    _BOX_SCORE: ClassVar[dict[str, list[str]]] = {
         "PTS": ["points", "point"],
         "REB": ["rebounds", "rebound", "boards"],
         "AST": ["assists", "assist", "dimes"],
@@ -147,7 +148,7 @@ class FactGuard:
         "TEAM-WINS": ["wins"],
         "TEAM-LOSSES": ["losses"],
     }
-    _PAIRS = {"fg": ("FGM", "FGA"), "3pt": ("FG3M", "FG3A"), "ft": ("FTM", "FTA")}
+    _PAIRS: ClassVar[dict[str, tuple[str, str]]] = {"fg": ("FGM", "FGA"), "3pt": ("FG3M", "FG3A"), "ft": ("FTM", "FTA")}
 
     def __init__(self, *, told: bool = False) -> None:
         self.name = "factguard-check, told the fields" if told else "factguard-check"
