@@ -27,6 +27,7 @@ Outcome: TypeAlias = Literal["good", "empty", "error", "absent"]
 _ERROR: Final = re.compile(r"\W{0,3}(?:error|exception|traceback|failed|failure)\b", re.IGNORECASE)
 _ERROR_FIELDS: Final = ("error", "errors", "is_error", "isError")
 _EMPTY: Final = frozenset({"", "[]", "{}", "null", "none", '""', "()", "[[]]"})
+_LONGEST_EMPTY: Final = max(map(len, _EMPTY))
 
 
 @dataclass(slots=True)
@@ -107,7 +108,8 @@ class CallMade:
 
 def outcome_of(text: str, *, is_error: bool) -> Outcome:
     """What kind of result a text is."""
-    if text.strip().lower() in _EMPTY:
+    stripped = text.strip()
+    if len(stripped) <= _LONGEST_EMPTY and stripped.lower() in _EMPTY:
         return "empty"
     if is_error or _says_error(text):
         return "error"
