@@ -6,16 +6,19 @@ import logging
 import threading
 import uuid
 from collections import deque
+from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import trace
 from opentelemetry.context import attach, detach, get_current
 from opentelemetry.util.genai.handler import TelemetryHandler
+from opentelemetry.util.genai.types import Error
 
 from otel_footprint import boundary, runtime
 from otel_footprint.agent_spans import is_agent_span
+from otel_footprint.config import observing
 from otel_footprint.context import current_conversation, with_conversation
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
@@ -107,7 +110,8 @@ class Conversation:
     def _enter(self, running: runtime.Runtime | None) -> None:
         span, context = trace.get_current_span(), get_current()
         if not is_agent_span(span):
-            invocation = self._open.enter_context(self._agent_invocation(running))
+            invocation = self._agent_invocation(running)
+            self._open.push(_ending(invocation))
             # It leaves the context at once and we enter it with ours: one attachment, which only its own task undoes.
             invocation.suspend()
             span, context = invocation.span, invocation.context
@@ -148,6 +152,20 @@ class Conversation:
         self.__exit__(kind, error, traceback)
 
 
+def _ending(
+    invocation: LocalAgentInvocation,
+) -> Callable[[type[BaseException] | None, BaseException | None, Any], None]:
+    """Ends the agent's span. An error leaves its type there and not its text, which may quote the conversation."""
+
+    def end(kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
+        if kind is None:
+            invocation.stop()
+        else:
+            invocation.fail(Error(message=None, type=f"{kind.__module__}.{kind.__qualname__}"))
+
+    return end
+
+
 def conversation(
     id: str | None = None,
     *,
@@ -173,10 +191,5 @@ def conversation(
     if id is not None and not 0 < len(id) <= _MAX_ID_CHARS:
         raise ConfigurationError(f"conversation(id=…) has {len(id)} characters; give 1 to {_MAX_ID_CHARS}")
     if evidence is not None:
-        if not isinstance(evidence, Evidence):
-            raise ConfigurationError(f"conversation(evidence={evidence!r}): give an otel_footprint.Evidence(...)")
-        if evidence.posture != "assist":
-            raise ConfigurationError(
-                f"posture {evidence.posture!r} acts on requests, which this version does not do; use 'assist'"
-            )
+        observing(evidence, f"conversation(evidence={evidence!r})")
     return Conversation(id=id, agent=agent, request=request, evidence=evidence)

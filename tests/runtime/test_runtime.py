@@ -268,6 +268,16 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], part: str) -> None:
     assert part in str(caught.value)
 
 
+def test_an_error_of_the_application_leaves_its_type_and_not_its_text(sink: Sink) -> None:
+    with pytest.raises(KeyError), otel_footprint.conversation(agent="support"):
+        raise KeyError("the customer's secret words")
+    (span,) = sink.spans
+    assert not span.status.is_ok
+    assert span.status.description is None
+    assert (span.attributes or {})["error.type"] == "builtins.KeyError"
+    assert "secret" not in span.to_json()
+
+
 def test_a_handle_is_entered_once(sink: Sink) -> None:
     handle = otel_footprint.conversation("once")
     with handle:
