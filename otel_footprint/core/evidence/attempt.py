@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence import families as ways
+from otel_footprint.core.evidence.bills import bills, line_totals
 from otel_footprint.core.evidence.equations import Equation, equations
 from otel_footprint.core.evidence.families import Family
 from otel_footprint.core.evidence.named_rows import NamedRows, Surroundings
@@ -199,8 +200,12 @@ class Attempt:
                 lambda: ways.tagged_sums(self.near_rows.rows, self.near_rows.words_beside(place), money=True),
             ),
             Family("column sum", 2, lambda: ways.named_columns(self.near_rows.named, money=True)),
+            Family("sum of price times count", 2, lambda: bills(self.near_rows.lines_named)),
+            Family("price times count", 2, lambda: line_totals(self.near_rows.lines_named)),
             Family("count times sum", 2, lambda: ways.runs_counted(near, at, counts)),
             Family("count times column sum", 3, lambda: ways.columns_counted(self.near_rows.owned, counts, money=True)),
+            Family("sum of price times count", 3, lambda: bills(self.near_rows.lines)),
+            Family("price times count", 4, lambda: line_totals(self.near_rows.lines)),
             Family("remainder", 4, lambda: ways.remainders(near, at)),
             Family("difference from column sum", 3, lambda: ways.from_columns(ranked, self.near_rows.owned)),
             Family("difference of rows", 4, lambda: ways.named_pairs(self.near_rows.named, money=True)),

@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from otel_footprint.core.evidence.bills import Line, lines_of
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.normal import fold, tokens
 from otel_footprint.core.evidence.rows import Cell, Row
@@ -75,6 +76,20 @@ class NamedRows:
             room -= len(source.carried.text)
             found += source.carried.rows
         return found
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The rows of the window that price a number of things."""
+        return lines_of(self.rows)
+
+    @cached_property
+    def lines_named(self) -> list[Line]:
+        """The lines that the naming text names, and those inside what it names."""
+        near = {id(row) for row in self.rows if self._names(row) or (row.owner is not None and self._names(row.owner))}
+        return [line for line in self.lines if id(line.row) in near]
+
+    def _names(self, row: Row) -> bool:
+        return any(_is_named(name, self.words, self.naming) for name in row.names)
 
     @cached_property
     def by_number(self) -> dict[Decimal, list[tuple[Row, Cell]]]:

@@ -36,6 +36,15 @@ WALLET: Json = {
     }
 }
 TIMES: Json = [{"flight_number": "HAT110", "departs": "14:00:00", "arrives": "16:30:00"}]
+LINES: Json = [{"price": 12.5, "qty": 3}, {"price": 7.25, "qty": 2}]
+CART: Json = {
+    "cart_id": "C-2041",
+    "items": [
+        {"quantity": 3, "product": {"sku": "MUG-01", "name": "Mug", "price": 12.5}},
+        {"quantity": 2, "product": {"sku": "PEN-02", "name": "Pen", "price": 7.25}},
+    ],
+    "tax": 4.16,
+}
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,34 @@ CASES = (
         "38%",
         "complement",
     ),
+    Case("prices times counts of a list", LINES, "Subtotal $52.00.", "$52.00", "$53.00", "sum of price times count"),
+    Case(
+        "price times the count of its row", LINES, "The first come to $37.50.", "$37.50", "$37.60", "price times count"
+    ),
+    Case(
+        "prices inside the lines of a named row",
+        CART,
+        "Cart C-2041 comes to $52.00 before tax.",
+        "$52.00",
+        "$52.10",
+        "sum of price times count",
+    ),
+    Case(
+        "a total over a subtotal that was worked out",
+        CART,
+        "Cart C-2041: subtotal $52.00, tax $4.16, total $56.16.",
+        "$56.16",
+        "$56.26",
+        "sum",
+    ),
+    Case(
+        "a rate times nights",
+        {"hotel": "Ritz", "rate": 180, "nights": 3},
+        "The Ritz comes to $540.",
+        "$540",
+        "$560",
+        "price times count",
+    ),
     Case(
         "from what the answer before stated",
         FLIGHTS,
@@ -244,6 +281,22 @@ def test_money_comes_only_from_money() -> None:
         ref="a", tool=None, turn=1, served=None,
     )  # fmt: skip
     values = corpus.judge("R-1001 and R-1002 together cost $207.", turn=1, tools_offered=True).values
+    assert values[-1].status == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "R-1001", "price": 12.5, "stock": 40},
+        {"id": "R-1001", "price": 12.5, "discount": 40},
+        {"id": "R-1001", "total_price": 12.5, "quantity": 40},
+        {"id": "R-1001", "price": 12.5, "available_units": 40},
+    ],
+)
+def test_only_a_unit_price_and_a_count_make_a_line(row: Json) -> None:
+    corpus = Corpus(Evidence())
+    corpus.result(ToolResult("a", None, [row]), ref="a", tool=None, turn=1, served=None)
+    values = corpus.judge("R-1001 comes to $500.00.", turn=1, tools_offered=True).values
     assert values[-1].status == "unsupported"
 
 
