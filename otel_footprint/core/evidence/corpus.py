@@ -11,6 +11,8 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Final
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
@@ -25,6 +27,9 @@ from otel_footprint.core.evidence.shelf import Shelf, Words
 from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, Stack, outcome_of
 from otel_footprint.core.evidence.verdicts import ArgumentValue, CallJudgement, Judgement, Reason
 from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult, canonical_json, content_text
+
+_OPAQUE: Final = attrgetter("opaque")
+_UNREAD: Final = attrgetter("unread")
 
 
 class Corpus:
@@ -215,9 +220,9 @@ class Corpus:
             sources.extend(reporting)
             stacks.append(sibling._stack)
         reasons = set(blind)
-        if any([source.opaque for source in sources]):
+        if any(map(_OPAQUE, sources)):
             reasons.add("opaque_content")
-        if any([source.unread for source in sources]):
+        if any(map(_UNREAD, sources)):
             reasons.add("corpus_bound")
         ground = Ground(
             options=self.options,

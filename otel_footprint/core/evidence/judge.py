@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from otel_footprint.core.evidence import typed
+from otel_footprint.core.evidence.asking import Asked
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver, Surroundings
-from otel_footprint.core.evidence.extract import Candidate, Extraction, classify, is_coined
+from otel_footprint.core.evidence.extract import Candidate, Extraction, is_coined
 from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.misplaced_judging import RowNames, place
 from otel_footprint.core.evidence.normal import fold, form
@@ -45,15 +46,7 @@ from otel_footprint.core.evidence.verdicts import (
 MAX_SCAN: Final = 3_000_000_000
 """Characters of results that the values of one answer may be searched in, all together; twenty values in 16 MB take a
 third of it."""
-_ENDING: Final = re.compile(
-    r"(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4|digits)[^.\n]{0,20}|[*x•·.…]{2,}[\s\-]*)\W{0,6}$", re.IGNORECASE
-)
-_ENDING_CHARS: Final = 40
 _NUMBERED_LABEL: Final = re.compile(r"([a-z]{2,12})[-_]\d{1,2}")
-_PREFIXED: Final = re.compile(r"[a-z]{1,3}(\d{5,})")
-_LEADING_ZERO: Final = re.compile(r"\D*0\d")
-_PARTS: Final = re.compile(r"[_\-/:.@]+")
-_LABEL: Final = re.compile(r"[a-z]{1,8}\d{0,2}|\d{1,2}")
 
 
 @dataclass(slots=True)
@@ -104,44 +97,6 @@ class Ground:
         if len(self.stacks) == 1:
             return self.stacks[0].holding(question)
         return [source for stack in self.stacks for source in stack.holding(question)]
-
-
-class Asked:
-    """One candidate with its questions, made once."""
-
-    __slots__ = ("bare", "candidate", "number", "parts", "tail", "typed_only", "value", "whole")
-
-    def __init__(self, candidate: Candidate, text: str, options: Evidence) -> None:
-        rounding = options.decimal_rounding and not candidate.declared
-        self.candidate = candidate
-        value = candidate.value
-        # A number with a leading zero is a spelling of its own, never another number's.
-        # Nor is the end of a card number a number that another could round to.
-        self.tail = candidate.shape == "number" and _says_tail(text, candidate)
-        own = self.tail or (value is not None and value.number is not None and _LEADING_ZERO.match(value.text))
-        self.value = None if own else value
-        self.whole = Question(candidate.form, rounding=rounding, tail=self.tail, literal=candidate.literal)
-        # "50%" is no bare 50: its spelling is compared as a typed value only.
-        self.typed_only = candidate.shape == "percent"
-        self.number = Question(candidate.number_form, rounding=rounding) if candidate.number_form else None
-        # A person calls order W9502126 "9502126".
-        prefixed = _PREFIXED.fullmatch(candidate.form) if candidate.shape == "identifier" else None
-        self.bare = Question(prefixed.group(1), rounding=False) if prefixed and not candidate.declared else None
-        self.parts: tuple[tuple[str, Question | None], ...] | None = None
-        if candidate.shape == "identifier" and not candidate.declared:
-            self.parts = _parts(candidate.form, options)
-
-    @property
-    def forms(self) -> tuple[Question, ...]:
-        """What it is asked by as it is spelled; empty for what only counts as a typed value."""
-        if self.typed_only:
-            return ()
-        return (self.whole,) if self.number is None else (self.whole, self.number)
-
-    @property
-    def cost(self) -> int:
-        """How often a text is searched for it, about."""
-        return len(self.whole.needles) + len(self.parts or ()) + (8 if self.value is not None else 0)
 
 
 def judge(
@@ -225,11 +180,12 @@ def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
             finding.status = "said"
             return
     words = ground.words
-    if (
-        any(one.grade(question) for question in asked.forms for one in words.holding(question))
-        or (asked.value is not None and words.states(asked.value, ground.has_year))
-        or (asked.bare is not None and any(one.grade(asked.bare) for one in words.holding(asked.bare)))
-    ):
+    for question in asked.forms if asked.bare is None else (*asked.forms, asked.bare):
+        for one in words.holding(question):
+            if one.grade(question):
+                finding.status = "said"
+                return
+    if asked.value is not None and words.states(asked.value, ground.has_year):
         finding.status = "said"
         return
     if asked.parts and _all_parts(asked, words.holding):
@@ -263,39 +219,22 @@ def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
 def _grades(asked: Asked, ground: Ground) -> list[tuple[Source, Grade]]:
     """The sources of the window that carry a candidate as it is spelled, in order, and how well."""
     forms = asked.forms
+    if not forms:
+        return []
+    holding = ground.holding(forms[0])
     if len(forms) > 1:
-        may = {id(source) for question in forms for source in ground.holding(question)}
+        may = {id(source) for source in [*holding, *ground.holding(forms[1])]}
         holding = [source for source in ground.window if id(source) in may]
-    else:
-        holding = ground.holding(forms[0]) if forms else []
-    graded = ((source, _grade(source.carried, asked)) for source in holding)
-    return [(source, grade) for source, grade in graded if grade]
+    return [(source, grade) for source in holding if (grade := _grade(source.carried, asked))]
 
 
 def _grade(carried: Carried, asked: Asked) -> Grade:
     if asked.typed_only:
         return Grade.NONE
-    best = carried.grade(asked.whole)
+    best = carried.haystack.grade(asked.whole)
     if best is Grade.TOKEN or asked.number is None:
         return best
     return max(best, carried.grade(asked.number))
-
-
-def _parts(spelled: str, options: Evidence) -> tuple[tuple[str, Question | None], ...] | None:
-    """The parts of a joined value: each with its question, None for one that may be a coined label."""
-    pieces = [piece for piece in _PARTS.split(spelled) if piece]
-    if len(pieces) < 2:
-        return None
-    alternatives = "/" in spelled
-    parts: list[tuple[str, Question | None]] = []
-    for piece in pieces:
-        is_data = classify(piece, options.min_digits) is not None
-        if not is_data and (alternatives or not _LABEL.fullmatch(piece)):
-            is_data = any("0" <= char <= "9" for char in piece)
-        parts.append((piece, Question(piece, rounding=False) if is_data else None))
-    if not any(question for _, question in parts):
-        return None
-    return tuple(parts)
 
 
 def _all_parts(asked: Asked, holding: Callable[[Question], Iterable[Carried]]) -> bool:
@@ -376,10 +315,6 @@ def _coined(candidate: Candidate, ground: Ground) -> bool:
         return False
     word = Question(numbered.group(1), rounding=False)
     return any(source.carried.grade(word) for source in ground.window) or any(one.grade(word) for one in ground.said)
-
-
-def _says_tail(text: str, candidate: Candidate) -> bool:
-    return any(_ENDING.search(text[max(0, start - _ENDING_CHARS) : start]) for start, _ in candidate.spans)
 
 
 def _verdict(
