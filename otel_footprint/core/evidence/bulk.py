@@ -15,12 +15,13 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Haystack
+from otel_footprint.core.evidence.pieces import pieces
 from otel_footprint.core.evidence.reader import read
 from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
 from otel_footprint.core.messages import Json
@@ -88,17 +89,17 @@ class Bulk:
 
     def _arrays(self) -> dict[_Kind, array[float]]:
         if self._numbers is None:
-            by_field: dict[str | None, array[float]] = {}
-            if self._result:
-                for value in read(self._haystack.text).values:
-                    for key, number in typed.named_numbers(value):
-                        if -1e300 < number < 1e300:
-                            sizes = by_field.get(key)
-                            if sizes is None:
-                                sizes = by_field[key] = array("d")
-                            sizes.append(number)
+            by_field = self._by_field()
             self._numbers = {kind: sizes for key, found in by_field.items() for kind, sizes in _by_sort(key, found)}
         return self._numbers
+
+    def _by_field(self) -> dict[str | None, array[float]]:
+        if not self._result:
+            return {}
+        try:
+            return _gathered(pieces(self._haystack.text))
+        except (ValueError, RecursionError):
+            return _gathered((None, value) for value in read(self._haystack.text).values)
 
     def _number(self, asked: typed.Typed, has_year: HasYear) -> bool:
         for (key, sort, negative), sizes in self._arrays().items():
@@ -222,6 +223,18 @@ class Bulk:
             known = sign in folded if isinstance(sign, str) else any(one.search(folded) for one in sign)
             self._traits[trait] = known
         return known
+
+
+def _gathered(values: Iterable[tuple[str | None, Json]]) -> dict[str | None, array[float]]:
+    by_field: dict[str | None, array[float]] = {}
+    for name, value in values:
+        for key, number in typed.named_numbers(value, name):
+            if -1e300 < number < 1e300:
+                sizes = by_field.get(key)
+                if sizes is None:
+                    sizes = by_field[key] = array("d")
+                sizes.append(number)
+    return by_field
 
 
 def _by_sort(key: str | None, numbers: array[float]) -> Iterator[tuple[_Kind, array[float]]]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otel_footprint.core.absence import ABSENT, LOOKED_FOR, read_absence
+from otel_footprint.core.evidence.pieces import is_whole
 from otel_footprint.core.messages import Json, canonical_json
 
 _DECODER: Final = json.JSONDecoder()
@@ -32,6 +33,7 @@ _LITERALS: Final = ("true", "false", "null")
 _ELLIPSIS: Final = ("...", "…")
 _ENDING: Final = 2_000
 """Characters from the end in which a tool says that it cut its own output."""
+_LONG: Final = 65_536
 QUOTE_INSIDE: Final = "\x02"
 """Stands in ``flat`` for a quote inside a JSON string, so that every ``"`` left opens or closes one."""
 
@@ -86,6 +88,9 @@ def flat(content: str) -> Flat:
     start = _skip(content, 0)
     if content[start : start + 1] not in ("{", "[", '"'):
         return Flat(content, 0)
+    if len(content) > _LONG and is_whole(content):  # decided without its tree in memory
+        decoded = _decoded(content)
+        return Flat(decoded, len(decoded))
     values, end, fault = _leading(content)
     cut = None if fault is None else _cut(content, end, fault)
     if cut is not None:
@@ -110,7 +115,7 @@ def reads_as_it_stands(content: str) -> bool:
     if "\\" in content or content.rstrip()[-1:] not in ("}", "]"):
         return False
     ending = content[-_ENDING:]
-    return not any([mark in ending for mark in _ELLIPSIS])
+    return not ("..." in ending or "…" in ending)
 
 
 def _leading(content: str) -> tuple[list[Json], int, json.JSONDecodeError | None]:

@@ -53,9 +53,12 @@ def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
             yield name, item
 
 
-def named_numbers(value: Json) -> Iterator[tuple[str | None, int | float]]:
-    """The numbers among the named leaves, in any order: for megabytes, where the texts would be most of the work."""
-    stack: list[tuple[str | None, Json]] = [(None, value)]
+def named_numbers(value: Json, name: str | None = None) -> Iterator[tuple[str | None, int | float]]:
+    """The numbers among the named leaves, in any order: for megabytes, where the texts would be most of the work.
+
+    ``name`` is that of the list the value is an item of.
+    """
+    stack: list[tuple[str | None, Json]] = [(name if name is None or len(name) <= _LONGEST_NAME else None, value)]
     while stack:
         name, item = stack.pop()
         if isinstance(item, dict):

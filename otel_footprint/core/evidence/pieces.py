@@ -1,0 +1,88 @@
+"""Long JSON read piece by piece: the same values as reading it whole, without its whole tree in memory.
+
+Rules
+-----
+- A text is one list or one object and nothing else; anything else raises ValueError, and is read whole by the caller.
+- A piece is an item of the list, or of a list that the object holds, with the name of that list. What an object holds beside
+  lists comes last, as one object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterator
+from typing import Final
+
+from otel_footprint.core.messages import Json
+
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+
+def pieces(text: str) -> Iterator[tuple[str | None, Json]]:
+    """The pieces with their names. Raises ValueError (or RecursionError) where it is not JSON after all."""
+    at = _skip(text, 0)
+    if text.startswith("[", at):
+        at = yield from _items(text, at, None)
+    elif text.startswith("{", at):
+        at = yield from _pairs(text, at)
+    else:
+        raise ValueError("neither a list nor an object")
+    if _skip(text, at) != len(text):
+        raise ValueError("something follows")
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is one list or object and nothing else."""
+    try:
+        for _ in pieces(text):
+            pass
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _items(text: str, at: int, name: str | None) -> Generator[tuple[str | None, Json], None, int]:
+    at = _skip(text, at + 1)
+    if text.startswith("]", at):
+        return at + 1
+    while True:
+        item, at = _DECODER.raw_decode(text, at)
+        yield name, item
+        at = _skip(text, at)
+        if text.startswith("]", at):
+            return at + 1
+        at = _skip(text, _past(text, at, ","))
+
+
+def _pairs(text: str, at: int) -> Generator[tuple[str | None, Json], None, int]:
+    rest: dict[str, Json] = {}
+    at = _skip(text, at + 1)
+    closed = text.startswith("}", at)
+    while not closed:
+        name, at = _DECODER.raw_decode(text, at)
+        if not isinstance(name, str):
+            raise ValueError("no name")
+        at = _skip(text, _past(text, _skip(text, at), ":"))
+        if text.startswith("[", at):
+            at = yield from _items(text, at, name)
+        else:
+            rest[name], at = _DECODER.raw_decode(text, at)
+        at = _skip(text, at)
+        closed = text.startswith("}", at)
+        if not closed:
+            at = _skip(text, _past(text, at, ","))
+    yield None, rest
+    return at + 1
+
+
+def _past(text: str, at: int, mark: str) -> int:
+    if not text.startswith(mark, at):
+        raise ValueError(f"no {mark}")
+    return at + 1
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
