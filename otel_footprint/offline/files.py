@@ -99,9 +99,7 @@ def _decode(line: _Line) -> tuple[object, Problem | None]:
     try:
         return json.loads(line.data.decode("utf-8")), None
     except json.JSONDecodeError as error:
-        cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")
-        why = "it ends too early" if cut else error.msg[:1].lower() + error.msg[1:]
-        return None, Problem(line.number, f"not JSON: {why}, at character {error.pos + 1}")
+        return None, Problem(line.number, f"not JSON: {_why(error)}, at character {error.pos + 1}")
     except UnicodeDecodeError as error:
         return None, Problem(line.number, f"not UTF-8 text: byte 0x{line.data[error.start]:02x} at {error.start + 1}")
     except RecursionError:
@@ -151,21 +149,23 @@ def _document(first: _Line, rest: Iterator[_Line | Problem], problem: Problem, r
 
 def _decode_document(lines: list[_Line]) -> tuple[object, Problem | None]:
     # Lines were stripped, which cannot change JSON: a string holds no raw line break.
-    number, column = 1, 0
     try:
         return json.loads(b"\n".join(line.data for line in lines).decode("utf-8")), None
     except json.JSONDecodeError as error:
-        cut = error.pos >= len(error.doc.rstrip())
-        number, column = error.lineno, error.colno
-        why = "it ends too early" if cut else error.msg[:1].lower() + error.msg[1:]
-        place = lines[min(number, len(lines)) - 1].number
-        return None, Problem(place, f"not JSON: {why}, at column {column}")
+        place = lines[min(error.lineno, len(lines)) - 1].number
+        return None, Problem(place, f"not JSON: {_why(error)}, at column {error.colno}")
     except UnicodeDecodeError:
         return None, Problem(None, "not UTF-8 text")
     except RecursionError:
         return None, Problem(None, "JSON nested too deeply")
     except ValueError:
         return None, Problem(None, "not JSON: a number with too many digits")
+
+
+def _why(error: json.JSONDecodeError) -> str:
+    if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
+        return "it ends too early"
+    return error.msg[:1].lower() + error.msg[1:]
 
 
 class _Reader:

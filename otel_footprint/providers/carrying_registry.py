@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -77,26 +77,6 @@ class CarryRegistry:
             while len(self._entries) > self._limit:
                 self._entries.popitem(last=False)
         return entry
-
-    def put(
-        self,
-        trace_id: int,
-        span_id: int,
-        *,
-        previous_response_id: str | None = None,
-        server_thread: str | None = None,
-        edits: Iterable[ProviderEdit] = (),
-        error_result_ids: Iterable[str] = (),
-    ) -> None:
-        """Add facts to what is known of the call with this span."""
-        with self._lock:
-            entry = self.begin(trace_id, span_id) or self._entries.get((trace_id, span_id))
-            if entry is None:
-                return
-            entry.previous_response_id = previous_response_id or entry.previous_response_id
-            entry.server_thread = server_thread or entry.server_thread
-            entry.edits += tuple(edits)
-            entry.error_result_ids |= frozenset(error_result_ids)
 
     def pop(self, trace_id: int, span_id: int) -> Carried | None:
         """The facts of the call with this span, once; None when there are none."""

@@ -1,4 +1,4 @@
-"""The registry keeps facts by span: merged, once, bounded, from many threads and from finalisers."""
+"""The registry keeps facts by span: once, bounded, from many threads and from finalisers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from otel_footprint.providers.carrying import Carried, CarryRegistry
 EDIT = ProviderEdit("clear", "clear_tool_uses_20250919", 2)
 
 
-def test_facts_are_merged_and_given_once():
+def test_facts_are_given_once():
     registry = CarryRegistry()
-    registry.put(1, 2, previous_response_id="resp_1")
-    registry.put(1, 2, edits=[EDIT], error_result_ids=["a"])
-    registry.put(1, 2, edits=[EDIT], error_result_ids=["b"], server_thread="conv_1")
+    entry = registry.begin(1, 2)
+    entry.previous_response_id, entry.server_thread = "resp_1", "conv_1"
+    entry.edits, entry.error_result_ids = (EDIT, EDIT), frozenset({"a", "b"})
     assert registry.pop(1, 2) == Carried("resp_1", "conv_1", (EDIT, EDIT), frozenset({"a", "b"}))
     assert registry.pop(1, 2) is None
 
@@ -30,8 +30,9 @@ def test_a_call_that_carries_nothing_is_none():
 
 def test_an_invalid_span_keeps_nothing():
     registry = CarryRegistry()
-    registry.put(0, 0, previous_response_id="resp_1")
+    assert registry.begin(0, 0) is None
     assert registry.begin(0, 5) is None
+    assert registry.begin(5, 0) is None
     assert len(registry) == 0
 
 
@@ -57,8 +58,10 @@ def test_it_never_holds_more_than_its_limit_and_drops_the_oldest(limit, steps):
     model: dict[int, str] = {}
     for number, (span_id, put) in enumerate(steps):
         if put:
-            registry.put(7, span_id, previous_response_id=f"resp_{number}")
-            model[span_id] = f"resp_{number}"
+            entry = registry.begin(7, span_id)
+            assert (entry is None) == (span_id in model)
+            if entry is not None:
+                entry.previous_response_id = model[span_id] = f"resp_{number}"
             while len(model) > limit:
                 del model[next(iter(model))]
         else:
@@ -74,7 +77,7 @@ def test_many_threads():
 
     def work(trace_id):
         for span_id in range(1, 200):
-            registry.put(trace_id, span_id, previous_response_id=f"{trace_id}-{span_id}")
+            registry.begin(trace_id, span_id).previous_response_id = f"{trace_id}-{span_id}"
             found.append(registry.pop(trace_id, span_id).previous_response_id == f"{trace_id}-{span_id}")
 
     threads = [threading.Thread(target=work, args=(trace_id,)) for trace_id in range(1, 5)]
