@@ -109,8 +109,6 @@ def _provider_names(names: tuple[str, ...] | None, setting: str) -> tuple[str, .
 
 
 def _evidence(given: Evidence | None, env: _Environment) -> Evidence:
-    if given is not None and not isinstance(given, Evidence):
-        raise ConfigurationError(f"evidence={given!r}: give an otel_footprint.Evidence(...)")
     if given is None:
         changes: dict[str, Any] = {}
         if (posture := env.get("POSTURE")) is not None:
@@ -121,11 +119,18 @@ def _evidence(given: Evidence | None, env: _Environment) -> Evidence:
             given = replace(Evidence(), **changes)
         except ConfigurationError as error:
             raise ConfigurationError(f"{PREFIX}POSTURE / {PREFIX}CHECK: {error}") from None
-    if given.posture != "assist":
+    return observing(given, f"evidence={given!r}")
+
+
+def observing(evidence: object, setting: str) -> Evidence:
+    """``evidence`` where it only observes. Raises :class:`ConfigurationError` that quotes ``setting`` otherwise."""
+    if not isinstance(evidence, Evidence):
+        raise ConfigurationError(f"{setting}: give an otel_footprint.Evidence(...)")
+    if evidence.posture != "assist":
         raise ConfigurationError(
-            f"posture {given.posture!r} acts on requests, which this version does not do; use 'assist'"
+            f"posture {evidence.posture!r} acts on requests, which this version does not do; use 'assist'"
         )
-    return given
+    return evidence
 
 
 def _one_of(choices: Any, given: str | None, setting: str, env: _Environment) -> Any:
