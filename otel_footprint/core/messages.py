@@ -17,9 +17,10 @@ Rules of the form
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal, TypeAlias, Union
+from typing import Final, Literal, TypeAlias, Union
 
 from otel_footprint.core.exhaustive import assert_never
 
@@ -105,6 +106,9 @@ class Opaque:
 Part: TypeAlias = Text | ToolCall | ToolResult | ServerToolCall | ServerToolResult | Reasoning | Compaction | Opaque
 
 
+_UNSPELLED: Final = re.compile(r"^<unspelled \w+ of \d+>$", re.MULTILINE)
+
+
 def canonical_json(value: Json) -> str:
     """The one spelling of a JSON value: sorted keys, no spaces, not escaped. ``str(value)`` where JSON has no word.
 
@@ -117,7 +121,12 @@ def canonical_json(value: Json) -> str:
     try:
         return str(value)
     except (ValueError, RecursionError):
-        return f"<{type(value).__name__} of {len(value) if isinstance(value, (list, dict)) else 1}>"
+        return f"<unspelled {type(value).__name__} of {len(value) if isinstance(value, (list, dict)) else 1}>"
+
+
+def is_unspelled(content: Json, text: str) -> bool:
+    """Whether ``text``, the text of ``content``, shows of some of it only its kind and its size."""
+    return not isinstance(content, str) and _UNSPELLED.search(text) is not None
 
 
 def content_text(content: Json) -> str:

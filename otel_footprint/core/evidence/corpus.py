@@ -26,7 +26,15 @@ from otel_footprint.core.evidence.reader import without_looked_for
 from otel_footprint.core.evidence.shelf import Shelf, Words
 from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, Stack, outcome_of
 from otel_footprint.core.evidence.verdicts import ArgumentValue, CallJudgement, Judgement, Reason
-from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult, canonical_json, content_text
+from otel_footprint.core.messages import (
+    Json,
+    ServerToolResult,
+    ToolCall,
+    ToolResult,
+    canonical_json,
+    content_text,
+    is_unspelled,
+)
 
 _OPAQUE: Final = attrgetter("opaque")
 _UNREAD: Final = attrgetter("unread")
@@ -93,13 +101,13 @@ class Corpus:
         position: int | None = None,
     ) -> None:
         """Add a result that is in the window from now on. The same ref again replaces the one that left before."""
-        if result.content is None and isinstance(result, ServerToolResult):
+        text = _text(result.content)
+        if (result.content is None and isinstance(result, ServerToolResult)) or is_unspelled(result.content, text):
             self._outcomes[ref] = "good"
             self._put(
                 Source(ref, result.id, tool, Carried("", result=True), turn, position, served, "good", opaque=True)
             )
             return
-        text = _text(result.content)
         outcome = outcome_of(text, is_error=isinstance(result, ToolResult) and result.is_error)
         self._outcomes[ref] = outcome
         if outcome == "absent":

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 from otel_footprint.core.evidence.bills import Line, lines_of
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.normal import fold, tokens
-from otel_footprint.core.evidence.rows import Cell, Row
+from otel_footprint.core.evidence.reader import is_beyond_reading
+from otel_footprint.core.evidence.rows import MAX_NUMBERS, Cell, Row
 from otel_footprint.core.evidence.sources import CallMade, Source
 from otel_footprint.core.evidence.stated import ACCOUNTED, Operand
 from otel_footprint.core.evidence.verdicts import Status
@@ -50,7 +51,7 @@ class Surroundings:
 
 
 class NamedRows:
-    """The rows around one answer. ``bounded`` says that some result was too long to read rows from."""
+    """The rows around one answer. ``bounded`` says that some result was too long or too deep to read all its rows from."""
 
     def __init__(self, extraction: Extraction, around: Surroundings, text_before: str) -> None:
         self.extraction = extraction
@@ -74,7 +75,12 @@ class NamedRows:
                 self.bounded = True
                 continue
             room -= len(source.carried.text)
-            found += source.carried.rows
+            rows = source.carried.rows
+            found += rows
+            if sum([len(row.cells) for row in rows]) >= MAX_NUMBERS or (
+                not rows and is_beyond_reading(source.carried.text)
+            ):
+                self.bounded = True
         return found
 
     @cached_property

@@ -136,6 +136,20 @@ def _leading(content: str) -> tuple[list[Json], int, json.JSONDecodeError | None
         values.append(value)
 
 
+def is_beyond_reading(content: str) -> bool:
+    """Whether a text opens with JSON that cannot be walked: nested too deeply, or a number with too many digits."""
+    start = _skip(content, 0)
+    if content[start : start + 1] not in ("{", "["):
+        return False
+    try:
+        _DECODER.raw_decode(content, start)
+    except json.JSONDecodeError:
+        return False
+    except (RecursionError, ValueError):
+        return True
+    return False
+
+
 def _skip(content: str, start: int) -> int:
     match = _SPACE.match(content, start)
     return match.end() if match else start

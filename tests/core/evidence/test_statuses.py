@@ -140,6 +140,40 @@ def test_a_window_not_wholly_seen_accuses_nobody() -> None:
     assert (judgement.values[0].status, judgement.values[0].flagged) == ("unsupported", False)
 
 
+def nested(leaf: Json, depth: int) -> Json:
+    for _ in range(depth):
+        leaf = {"a": leaf}
+    return leaf
+
+
+def test_a_structure_too_deep_to_spell_makes_what_is_not_found_inconclusive() -> None:
+    leaf: Json = {"order": "W7712345"}
+    corpus = corpus_of({"id": "ARR-2291"}, nested(leaf, 100_000))
+    judgement = judge(corpus, "ARR-2291 is W7712345.")
+    assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("opaque_content",))
+    assert statuses(judgement)["ARR-2291"] == "read"
+    assert not any(value.flagged for value in judgement.values)
+    as_block = corpus_of([{"type": "text", "text": "ok"}, {"json": nested(leaf, 100_000)}])
+    assert judge(as_block, "It is W7712345.").reasons == ("opaque_content",)
+    shallow = corpus_of({"id": "ARR-2291"}, nested(leaf, 100))
+    assert judge(shallow, "It is W7712345.").verdict == "grounded"
+    assert judge(shallow, "It is W7712346.").verdict == "ungrounded"
+    assert judge(corpus_of("<unspelled dict of 1>"), "It is W7712346.").verdict == "ungrounded"
+
+
+def test_a_text_too_deep_to_walk_is_read_as_text_and_its_sums_are_left_open() -> None:
+    deep = '{"a":' * 100_000 + '[{"id": "R-1001", "price": 105}, {"id": "R-1002", "price": 102}]' + "}" * 100_000
+    assert judge(corpus_of(deep), "R-1001 is $105, R-1002 is $102.").verdict == "grounded"
+    total = judge(corpus_of(deep), "R-1001 and R-1002 come to $207.")
+    assert (total.verdict, total.reasons) == ("inconclusive", ("work_bound",))
+    assert judge(corpus_of(deep), "It is R-1003.").verdict == "ungrounded"
+
+
+def test_more_numbers_than_arithmetic_looks_at_leave_a_sum_open() -> None:
+    assert judge(corpus_of({"price": [1] * 20_500}), "It comes to $20,500.").reasons == ("work_bound",)
+    assert judge(corpus_of({"price": [1] * 19_000}), "It comes to $20,500.").verdict == "ungrounded"
+
+
 def test_an_unreadable_server_result_makes_it_inconclusive() -> None:
     corpus = Corpus(Evidence())
     corpus.result(ServerToolResult("s", "search", None), ref="s", tool="search", turn=1, served=None)
