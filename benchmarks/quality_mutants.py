@@ -125,6 +125,7 @@ class Everything:
 
     def lacks(self, changed: str) -> bool:
         """Whether neither the spelling nor the value stands in the text, and the value is one at all."""
+        changed = changed.lstrip("-−")
         if changed.lower() in self.folded or re.match(r"\D*0\d", changed):
             return ":" in changed and changed.lower() not in self.folded and self._no_moment(changed)
         if list(_days(changed)) or list(_minutes(changed)):
