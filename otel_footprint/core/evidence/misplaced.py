@@ -107,19 +107,20 @@ class Placement:
         for span in asked.spans:
             sentence = self._sentences.at(span[0])
             named = _only(sentence.mentions)
-            if named is None or _inside(span, sentence.mentions) or self._looks_back(span[0], sentence):
+            if named is None or _inside(span, sentence.mentions):
                 continue
-            if self._labelled(span[0], named, sentence):
+            mentioned = [row for mention in sentence.mentions for row in mention.rows]
+            if asked.spelled and any(asked.spelled in row.spelled for row in mentioned):
+                continue  # it is a cell of a row that is named
+            if self._looks_back(span[0], sentence) or self._labelled(span[0], named, sentence):
                 continue
-            owner = self._owner(asked, named, [row for mention in sentence.mentions for row in mention.rows])
+            owner = self._owner(asked, named, mentioned)
             if owner is not None and not self._hinted(owner, named, sentence):
                 found.append(Misplaced(span, owner.label, self._spelled(named)))
         return tuple(found)
 
     def _owner(self, asked: Asked, named: Mention, mentioned: Sequence[Row]) -> Row | None:
         """The row that carries the value in place of the named ones; None when it is not misplaced."""
-        if asked.spelled and any(asked.spelled in row.spelled for row in mentioned):
-            return None
         if any(asked.carried_by(_carried(row)) for row in self._kin(mentioned)):
             return None
         owners: list[Row] = []

@@ -192,13 +192,14 @@ class _Reader:
 
     def _record(self, item: Mapping[str, Json], row: Row, path: str) -> bool:
         """Read an object that holds scalars only, if it is one: most are."""
-        for inner in item.values():
-            if isinstance(inner, (dict, list)):
-                return False
+        kinds = set(map(type, item.values()))
+        if dict in kinds or list in kinds:
+            return False
         for key, inner in item.items():
             if self.cells >= MAX_CELLS:
                 break
-            self._cell(row, f"{path}.{key}" if path else key, inner)
+            if inner is not None and inner is not True and inner is not False:
+                self._cell(row, f"{path}.{key}" if path else key, inner)
         return True
 
     def _object(self, item: Mapping[str, Json], row: Row | None, path: str) -> Iterator[tuple[Json, Row | None, str]]:
@@ -314,9 +315,7 @@ class _Reader:
             row.table.fields[path] = None
         else:
             cells.append(spelled)
-        if not 1 < len(spelled) <= MAX_NAME:
-            return
-        if _is_naming(path) and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None)):
+        if 1 < len(spelled) <= MAX_NAME and _is_naming(path) and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None)):
             row.names.append(spelled)
 
 

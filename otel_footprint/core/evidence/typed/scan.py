@@ -11,6 +11,7 @@ Rules
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import Final
 
 from otel_footprint.core.evidence.typed.amounts import amount, amounts, fraction
@@ -38,6 +39,14 @@ from otel_footprint.core.evidence.typed.value import Typed, asking, placed
 _DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _REST: Final = re.compile(r"[\w.:/+-]*(?<![.:,+/-])")
 _HEX_NEIGHBOURS: Final = frozenset("abcdefABCDEFxX:-.")
+_ANY_LENGTH: Final = range(1, 1 << 30)
+_HEX_LENGTHS: Final[dict[str, Container[int]]] = {
+    **dict.fromkeys("abcdefABCDEFxX", _ANY_LENGTH),
+    ":": (2,),
+    "-": (2, 8),
+    ".": (4,),
+}
+"""How long the digits are with which a hexadecimal id may begin, by what follows them."""
 _NEAR: Final = 8
 _BETWEEN: Final = re.compile(r",?[ \u00a0]{0,3}(?:at|@)?[ \u00a0]{0,3}")
 _DATE_JOINTS: Final = frozenset("-/._")
@@ -122,7 +131,7 @@ def _read(plain: str, start: int, end: int, done: int, day_clock: bool) -> list[
             values = day_first(plain, start, end)
             if values:
                 return values
-    if previous in _HEX_NEIGHBOURS or (following in _HEX_NEIGHBOURS and following):
+    if previous in _HEX_NEIGHBOURS or (following and length in _HEX_LENGTHS.get(following, ())):
         value = hex_id(plain, start, done)
         if value is not None:
             return [value]
