@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell .ci/python 3.10 2>/dev/null || echo $(PYTHON))
 PYTEST ?= -q
 export PYTHON
 
-.PHONY: demo test lint format names bench quality check-oldest check-newest check-wheel clean help
+.PHONY: demo test lint format names bench quality check-oldest check-newest check-beside check-wheel clean help
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -47,11 +47,14 @@ check-oldest: .venv-oldest/.ready  ## the test suite with the oldest supported v
 check-newest: .venv-newest/.ready  ## the test suite with the newest supported Python
 	.venv-newest/bin/python -m pytest $(PYTEST)
 
+check-beside: .venv-beside/.ready  ## with other instrumentations and frameworks installed
+	.venv-beside/bin/python -m pytest $(PYTEST) tests/genai/test_frameworks.py
+
 check-wheel:  ## build, install the wheel into an empty environment, use it
 	.ci/wheel
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-oldest .venv-newest .cache build dist
+	rm -rf .venv .venv-oldest .venv-newest .venv-beside .cache build dist
 
 $(VENV)/.ready-demo: pyproject.toml
 	@echo "making $(VENV) (once)"
@@ -66,6 +69,11 @@ $(VENV)/.ready-dev: pyproject.toml
 .venv-oldest/.ready: pyproject.toml .ci/oldest.txt
 	rm -rf .venv-oldest
 	PYTHON=$(OLDEST_PYTHON) .ci/install .venv-oldest --resolution lowest-direct --constraint .ci/oldest.txt --editable ".[all]" --group test
+	touch $@
+
+.venv-beside/.ready: pyproject.toml .ci/beside.txt
+	rm -rf .venv-beside
+	.ci/install .venv-beside --requirement .ci/beside.txt --editable ".[all]" --group test
 	touch $@
 
 .venv-newest/.ready: pyproject.toml
