@@ -38,6 +38,7 @@ _SCIENTIFIC: Final = re.compile(r"(\d+(?:\.\d+)?)e([+-]?\d{1,3})|(\d+\.\d+)e(\d{
 _HEX: Final = re.compile(r"0x[0-9a-f]+")
 _EDGES: Final = ".:_-/@,"
 _EXACT_DIGITS: Final = 15
+_PART: Final = 262_144
 
 _FOLDED: Final[dict[str, str]] = {
     **dict.fromkeys("‐‑‒−﹣－", "-"),
@@ -61,7 +62,8 @@ def fold(text: str) -> str:
     """``text`` in one spelling, character by character: offsets are those of ``text``."""
     if text.isascii():
         return text.lower()
-    lowered = text.lower()
+    # In parts, since str.lower() of what is not ASCII takes twelve bytes a character while it works.
+    lowered = "".join(text[start : start + _PART].lower() for start in range(0, len(text), _PART))
     if len(lowered) != len(text):  # a few letters grow when lowered
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
     for mark, plain in _FOLDED.items():  # each pass runs at memory speed, which str.translate does not
