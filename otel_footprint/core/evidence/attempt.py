@@ -210,7 +210,7 @@ class Attempt:
             Family("difference from column sum", 3, lambda: ways.from_columns(ranked, self.near_rows.owned)),
             Family("difference of rows", 4, lambda: ways.named_pairs(self.near_rows.named, money=True)),
             Family("difference", 4, lambda: ways.with_others(ranked, here[::-1])),
-            Family("column sum", 8, lambda: ways.owned_columns(self.near_rows.rows, money=True)),
+            Family("column sum", 8, lambda: iter(self.near_rows.column_sums)),
             Family("sum and difference", 8, lambda: ways.twice(ranked)),
             Family("sum of rows", 10, lambda: ways.named_triples(self.near_rows.named, money=True)),
         ]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.evidence.judge import Finding
 
 MAX_TARGETS: Final = 60
+"""Values of one answer that are tried; those after them stay open, and ``bounded``."""
 MAX_REMEMBERED: Final = 2_000
 MAX_STATED_BEFORE: Final = 12
 MAX_TEXT_BEFORE: Final = 4_000
@@ -65,7 +66,10 @@ class Deriver:
             for finding in numbers:
                 self._recall(finding)
             attempt = Attempt(extraction, findings, around, self._stated_before, self._text_before)
+            numbers = [finding for finding in numbers if finding.status is None]
             attempt.run(numbers[:MAX_TARGETS])
+            for finding in numbers[MAX_TARGETS:]:
+                finding.bounded = finding.bounded or finding.status is None
             bounded = attempt.bounded and any(finding.status is None for finding in numbers)
         self._remember(extraction.text, findings)
         return bounded

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence.bills import Line, lines_of
 from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.families import Result, owned_columns
 from otel_footprint.core.evidence.normal import fold, tokens
 from otel_footprint.core.evidence.reader import is_beyond_reading
 from otel_footprint.core.evidence.rows import MAX_NUMBERS, Cell, Row
@@ -59,6 +60,7 @@ class NamedRows:
         self.text_before = text_before
         self.bounded = False
         self._fields_said: dict[str, bool] = {}
+        self._beside: dict[int, list[Row]] = {}
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -84,6 +86,11 @@ class NamedRows:
         return found
 
     @cached_property
+    def column_sums(self) -> list[Result]:
+        """The sums of the amounts of each list, by field."""
+        return list(owned_columns(self.rows, money=True))
+
+    @cached_property
     def lines(self) -> list[Line]:
         """The rows of the window that price a number of things."""
         return lines_of(self.rows)
@@ -91,11 +98,30 @@ class NamedRows:
     @cached_property
     def lines_named(self) -> list[Line]:
         """The lines that the naming text names, and those inside what it names."""
-        near = {id(row) for row in self.rows if self._names(row) or (row.owner is not None and self._names(row.owner))}
-        return [line for line in self.lines if id(line.row) in near]
+        named = self._named_ids
+        return [
+            line
+            for line in self.lines
+            if id(line.row) in named or (line.row.owner is not None and id(line.row.owner) in named)
+        ]
 
-    def _names(self, row: Row) -> bool:
-        return any(_is_named(name, self.words, self.naming) for name in row.names)
+    @cached_property
+    def _all(self) -> list[Row]:
+        """The rows, and the rows around them that hold nothing of their own."""
+        found = {id(row): row for row in self.rows}
+        for row in self.rows:
+            if row.owner is not None:
+                found.setdefault(id(row.owner), row.owner)
+        return list(found.values())
+
+    @cached_property
+    def _named_ids(self) -> set[int]:
+        """The rows that the naming text names, by their ``id``."""
+        return {id(row) for row in _Named(self._all).find(self.words, self.naming)}
+
+    @cached_property
+    def _named_by(self) -> _Named:
+        return _Named(self.named)
 
     @cached_property
     def by_number(self) -> dict[Decimal, list[tuple[Row, Cell]]]:
@@ -153,17 +179,12 @@ class NamedRows:
     @cached_property
     def named(self) -> list[Row]:
         """The rows that the naming text names, with the amounts whose field it mentions where fields are alternatives."""
-        found = [row for row in self.rows if any(_is_named(name, self.words, self.naming) for name in row.names)]
-        return [self._mentioned(row) for row in found]
+        return [self._mentioned(row) for row in self.rows if id(row) in self._named_ids]
 
     @cached_property
     def owned(self) -> list[Row]:
         """The rows inside named rows."""
-        return [
-            self._mentioned(row)
-            for row in self.rows
-            if row.owner is not None and any(_is_named(name, self.words, self.naming) for name in row.owner.names)
-        ]
+        return [self._mentioned(row) for row in self.rows if row.owner is not None and id(row.owner) in self._named_ids]
 
     def _mentioned(self, row: Row) -> Row:
         """The row without the amounts of alternative fields that nobody mentions (the other cabins' prices)."""
@@ -196,6 +217,12 @@ class NamedRows:
 
     def named_beside(self, place: Operand) -> list[Row]:
         """The rows named in the target's own line."""
+        known = self._beside.get(id(place))
+        if known is None:
+            known = self._beside[id(place)] = self._find_beside(place)
+        return known
+
+    def _find_beside(self, place: Operand) -> list[Row]:
         line = self.line(place) if place.key is None else fold(place.key)
         words = {token.form for token in tokens(line)}
         if place.key is not None:
@@ -204,9 +231,22 @@ class NamedRows:
             words.update(
                 "_".join(pieces[start:end]) for start in range(len(pieces)) for end in range(start + 2, start + 4)
             )
-        return [row for row in self.named if any(_is_named(name, words, line) for name in row.names)]
+        return self._named_by.find(words, line)
 
 
-def _is_named(name: str, words: set[str], naming: str) -> bool:
-    bare = name.strip("#")
-    return bare in words or (" " in bare and bare in naming)
+class _Named:
+    """Rows by what they are called: a name is a word of a text, or a phrase in it."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        self._by_name: dict[str, list[int]] = {}
+        for place, row in enumerate(rows):
+            for name in row.names:
+                self._by_name.setdefault(name.strip("#"), []).append(place)
+        self._phrases = [name for name in self._by_name if " " in name]
+
+    def find(self, words: set[str], text: str) -> list[Row]:
+        """The rows that a text names, in order; ``words`` are its tokens."""
+        names = words & self._by_name.keys()
+        names.update([name for name in self._phrases if name in text])
+        return [self._rows[place] for place in sorted({place for name in names for place in self._by_name[name]})]

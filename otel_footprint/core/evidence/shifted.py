@@ -4,6 +4,7 @@ Rules
 -----
 - The number of days stands beside the date ("three days later", "next day", "a week after"); a range ("5 to 7 business
   days") states none. The date it starts from is one that the answer states and that is accounted for.
+- Work is bounded: what was not looked at leaves a date open, and ``bounded``.
 - A date is also the day after such a date when a clock time beside it is carried with ``+1``, or when a person asked for
   the next day ("tomorrow") in words of their own, which are short.
 """
@@ -11,6 +12,7 @@ Rules
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from otel_footprint.core.evidence.judge import Finding
 
 MAX_DAYS: Final = 400
+MAX_PLACES: Final = 20
+"""Occurrences of one value whose neighbours are looked at."""
+MAX_SEARCHED: Final = 100_000_000
+"""Characters of results that one answer may be searched in for the mark of a next day."""
 _BESIDE: Final = 80
 _TIME_BESIDE: Final = 40
 _DAYS: Final = re.compile(
@@ -49,19 +55,21 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
     ]
     if not wanted:
         return
-    known = [day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None]
+    known = {day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None}
     asked_next = any(len(words.text) <= _OWN_WORDS and _ASKED_NEXT.search(words.text) for words in said)
+    marks = _Marks(findings, window)
     for finding, day in wanted:
-        for start, end in finding.candidate.spans:
+        for start, end in finding.candidate.spans[:MAX_PLACES]:
             beside = text[max(0, start - _BESIDE) : end + _BESIDE]
             steps = [*steps_in(beside)]
-            if 1 not in steps and (asked_next or _carried_next_day(findings, window, start, end)):
+            if 1 not in steps and (asked_next or marks.beside(start, end)):
                 steps.append(1)
             for step in steps:
                 origin = day - timedelta(days=step)
                 if origin in known:
                     finding.status = "computed"
                     finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
+        finding.bounded = finding.bounded or (marks.room < 0 and finding.status is None)
 
 
 def steps_in(beside: str) -> Iterator[int]:
@@ -84,22 +92,47 @@ def steps_in(beside: str) -> Iterator[int]:
             yield -7
 
 
-def _carried_next_day(findings: Sequence[Finding], window: Sequence[Source], start: int, end: int) -> bool:
-    for finding in findings:
-        if finding.candidate.shape != "time" or finding.candidate.value is None:
-            continue
-        if not any(
-            left - end <= _TIME_BESIDE and start - right <= _TIME_BESIDE for left, right in finding.candidate.spans
-        ):
-            continue
-        for key in finding.candidate.value.asked:
-            minute = key[1] if isinstance(key, tuple) and len(key) > 1 else None
-            if isinstance(minute, int):
-                clock = f"{minute // 60:02d}:{minute % 60:02d}"
-                spellings = (f"{clock}:00+1", f"{clock}+1", f"{clock} +1")
-                if any(one in source.carried.text for source in window for one in spellings):
-                    return True
-    return False
+class _Marks:
+    """The times of an answer that results carry with a mark of the next day. ``room`` falls below 0 with the bound."""
+
+    def __init__(self, findings: Sequence[Finding], window: Sequence[Source]) -> None:
+        self._times = [
+            (span, finding)
+            for finding in findings
+            if finding.candidate.shape == "time" and finding.candidate.value is not None
+            for span in finding.candidate.spans[:MAX_PLACES]
+        ]
+        self._times.sort(key=lambda found: found[0])
+        self._window = window
+        self._known: dict[str, bool] = {}
+        self.room = MAX_SEARCHED
+
+    def beside(self, start: int, end: int) -> bool:
+        """Whether one of them stands beside a place."""
+        first = bisect_left(self._times, start - 2 * _TIME_BESIDE, key=lambda found: found[0][0])
+        for (left, right), finding in self._times[first:]:
+            if left - end > _TIME_BESIDE:
+                return False
+            if start - right <= _TIME_BESIDE and any(map(self._is_marked, _clocks(finding))):
+                return True
+        return False
+
+    def _is_marked(self, clock: str) -> bool:
+        known = self._known.get(clock)
+        if known is None:
+            spellings = (f"{clock}:00+1", f"{clock}+1", f"{clock} +1")
+            self.room -= len(spellings) * sum(len(source.carried.text) for source in self._window)
+            known = self._known[clock] = self.room >= 0 and any(
+                one in source.carried.text for source in self._window for one in spellings
+            )
+        return known
+
+
+def _clocks(finding: Finding) -> Iterator[str]:
+    for key in finding.candidate.value.asked if finding.candidate.value is not None else ():
+        minute = key[1] if isinstance(key, tuple) and len(key) > 1 else None
+        if isinstance(minute, int):
+            yield f"{minute // 60:02d}:{minute % 60:02d}"
 
 
 def calendar_day(finding: Finding) -> date | None:

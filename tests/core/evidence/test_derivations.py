@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from otel_footprint.core.evidence import shifted
 from otel_footprint.core.evidence.corpus import Corpus
+from otel_footprint.core.evidence.derive import MAX_TARGETS
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import Value
 from otel_footprint.core.messages import Json, ToolCall, ToolResult
@@ -311,3 +313,24 @@ def test_what_many_wrong_sums_would_reach_too_is_only_derivable() -> None:
     ]
     computed = sum(value.status == "computed" for value in found)
     assert computed <= 20, computed
+
+
+def test_values_after_those_that_are_tried_are_left_open() -> None:
+    corpus = Corpus(Evidence())
+    corpus.result(ToolResult("a", None, FLIGHTS), ref="a", tool=None, turn=1, served=None)
+    answer = "\n".join(f"- ${9_000 + place}" for place in range(MAX_TARGETS + 10))
+    values = corpus.judge(answer, turn=1, tools_offered=True).values
+    assert [value.status for value in values] == ["unsupported"] * (MAX_TARGETS + 10)
+    assert [value.flagged for value in values] == [True] * MAX_TARGETS + [False] * 10
+
+
+def test_a_mark_of_the_next_day_is_looked_for_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    flight: Json = {"flight_number": "HAT110", "date": "2024-05-24", "arrives": "06:30:00+1"}
+    answer = "HAT110 of May 24, 2024 arrives at 6:30 AM on May 25, 2024."
+    corpus = Corpus(Evidence())
+    corpus.result(ToolResult("a", None, flight), ref="a", tool=None, turn=1, served=None)
+    assert corpus.fork().judge(answer, turn=1, tools_offered=True).verdict == "grounded"
+    wrong = answer.replace("May 25", "May 26")
+    assert corpus.fork().judge(wrong, turn=1, tools_offered=True).verdict == "ungrounded"
+    monkeypatch.setattr(shifted, "MAX_SEARCHED", 10)
+    assert corpus.fork().judge(wrong, turn=1, tools_offered=True).reasons == ("work_bound",)
