@@ -4,7 +4,7 @@ Rules
 -----
 - Every setting has an argument and an environment variable ``OTEL_FOOTPRINT_<NAME>``; the argument wins.
 - A value that cannot be used raises :class:`ConfigurationError` naming the setting, the value and what to write instead.
-- An empty variable is an unset one.
+- An empty variable is an unset one. One that only looks like ours is said, and changes nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from otel_footprint.core.errors import ConfigurationError
@@ -24,6 +25,18 @@ CaptureValues: TypeAlias = Literal["none", "flagged", "all"]
 
 PROVIDERS: Final = ("openai", "anthropic", "google-genai", "bedrock", "langchain")
 """The names that ``providers`` takes."""
+
+_VARIABLES: Final = (
+    "INSTRUMENT",
+    "CHECK",
+    "POSTURE",
+    "EVENTS",
+    "CAPTURE_VALUES",
+    "CONVERSATION_LIMIT",
+    "HASH_KEY",
+    "HOOKS",
+)
+_ARGUMENTS: Final = {"PROVIDERS": "INSTRUMENT", "EVIDENCE": "CHECK"}  # where variable and argument differ in name
 
 _MAX_CONVERSATIONS: Final = 1_000_000
 
@@ -75,6 +88,20 @@ def resolve(
         hooks=env.names("HOOKS"),
         hash_key=_hash_key(env),
     )
+
+
+def misspelled(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Variables that are none of ours but look like one, with the one that is probably meant."""
+    env = os.environ if environ is None else environ
+    strangers = sorted(name[len(PREFIX) :] for name in env if name.startswith(PREFIX))
+    found: dict[str, str] = {}
+    for name in strangers:
+        if name in _VARIABLES or name.startswith("RUN_"):  # those with RUN_ are between run and its processes
+            continue
+        meant = _ARGUMENTS.get(name) or next(iter(get_close_matches(name, _VARIABLES, n=1, cutoff=0.7)), None)
+        if meant is not None:
+            found[PREFIX + name] = PREFIX + meant
+    return found
 
 
 class _Environment:

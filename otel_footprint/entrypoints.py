@@ -7,15 +7,18 @@ instrumentation of the process down with it.
 from __future__ import annotations
 
 import logging
-from typing import Any
+import os
+from typing import Any, Final
 
 from otel_footprint import boundary, runtime
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.genai import preinstrument
+from otel_footprint.genai.configurator import REMEDY, unheard_exporters
 from otel_footprint.genai.instrumentation import settle
 from otel_footprint.genai.instrumentor import BaseFootprintInstrumentor
 
 _logger = logging.getLogger("otel_footprint")
+_CONFIGURATOR: Final = "OTEL_PYTHON_CONFIGURATOR"  # set: somebody chose who configures the SDK
 
 
 class _Off:
@@ -40,9 +43,15 @@ def pre_instrument() -> None:
 
 
 def post_instrument() -> None:
-    """Once every instrumentor has loaded: leave to others the SDKs that they hold."""
+    """Once every instrumentor has loaded: leave to others the SDKs that they hold, and say if nothing is exported."""
     with boundary.guard("post_instrument"):
         settle()
+        if not os.environ.get(_CONFIGURATOR) and (unheard := unheard_exporters()):
+            _logger.warning(
+                "otel-footprint: nothing is exported: no package that reads %s is installed; %s",
+                " and ".join(unheard),
+                REMEDY,
+            )
 
 
 class FootprintInstrumentor(BaseFootprintInstrumentor):

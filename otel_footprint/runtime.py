@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_footprint import boundary
 from otel_footprint.agent_spans import AgentSpans
-from otel_footprint.config import Settings, resolve
+from otel_footprint.config import Settings, misspelled, resolve
 from otel_footprint.context import current_conversation
 from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import ConfigurationError
@@ -196,6 +196,7 @@ class Runtime:
 
 _start_lock: Final = threading.RLock()
 _current: Runtime | None = None
+_said: Final[set[str]] = set()
 
 
 def current() -> Runtime | None:
@@ -253,6 +254,7 @@ def instrument(
                     f"or give the same {difference}"
                 )
             running.stop()  # zero code started it; what the application asks for wins
+        _say_misspelled()
         _current = Runtime(settings, given)
         _current.start()
 
@@ -266,9 +268,18 @@ def start_implicitly() -> Runtime:
     global _current
     with _start_lock:
         if _current is None:
-            _current = Runtime(resolve(), Providers(), implicit=True)
+            settings = resolve()
+            _say_misspelled()
+            _current = Runtime(settings, Providers(), implicit=True)
             _current.start()
         return _current
+
+
+def _say_misspelled() -> None:
+    for name, meant in misspelled().items():
+        if name not in _said:
+            _said.add(name)
+            _logger.warning("otel-footprint: %s is no setting; did you mean %s?", name, meant)
 
 
 def uninstrument() -> None:

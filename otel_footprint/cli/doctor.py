@@ -20,8 +20,9 @@ from typing import Any, Final
 
 from otel_footprint.cli import child
 from otel_footprint.cli.endpoints import Export, exports
-from otel_footprint.config import PREFIX, resolve
+from otel_footprint.config import PREFIX, misspelled, resolve
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.genai.configurator import REMEDY, configurators
 from otel_footprint.genai.sdks import SDKS, installed
 
 DESCRIPTION: Final = """\
@@ -43,6 +44,7 @@ class Diagnosis:
     instrumentors: list[dict[str, str]] = field(default_factory=list)
     hook: dict[str, Any] = field(default_factory=dict)
     export: list[Export] = field(default_factory=list)
+    configurators: list[str] = field(default_factory=list)
     capture: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
@@ -74,14 +76,18 @@ def examine(environ: Mapping[str, str]) -> Diagnosis:
     diagnosis.versions = _versions()
     diagnosis.instrumentors = _instrumentors()
     _settings(diagnosis, environ)
+    diagnosis.problems += [
+        f"{name} is no setting; did you mean {meant}?" for name, meant in misspelled(environ).items()
+    ]
     _capture(diagnosis, environ)
     diagnosis.export = exports(environ)
+    diagnosis.configurators = configurators()
     for export in diagnosis.export:
         if export.answers is False:
             diagnosis.problems.append(
                 f"{export.signal} do not arrive: {export.endpoint or export.exporter}: {export.detail}"
             )
-    if not any(problem.startswith(PREFIX) for problem in diagnosis.problems):
+    if diagnosis.settings:
         _start(diagnosis, environ)
     return diagnosis
 
@@ -245,6 +251,11 @@ def _print(diagnosis: Diagnosis) -> None:
         style = {True: "green", False: "red", None: "dim"}[export.answers]
         where = f"{export.exporter} {export.endpoint}: " if export.endpoint else f"{export.exporter}: "
         row(export.signal, where + export.detail, style)
+    missing = f"exports nothing, as no package that configures it is installed: {REMEDY}"
+    row(
+        "opentelemetry-instrument",
+        f"configured by {', '.join(named)}" if (named := diagnosis.configurators) else missing,
+    )
     title("captured")
     for name, text in diagnosis.capture.items():
         row(name.replace("_", " "), text)

@@ -59,6 +59,7 @@ def test_the_page_for_people(cli: Cli) -> None:
     lines = [line.split(maxsplit=1) for line in ended.out.splitlines()]
     assert ["events", "both"] in lines
     assert ["active", "footprint"] in lines
+    assert any(line[0] == "opentelemetry-instrument" for line in lines)
     assert ["beside", "it                      upload"] in [
         [line[0], line[1]] for line in lines if line[:1] == ["beside"]
     ]
@@ -80,6 +81,10 @@ def test_the_page_for_people(cli: Cli) -> None:
         (
             {"OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK": "angler"},
             "no completion hook named 'angler' is installed; ours runs without it",
+        ),
+        (
+            {"OTEL_FOOTPRINT_CAPTUREVALUES": "all"},
+            "OTEL_FOOTPRINT_CAPTUREVALUES is no setting; did you mean OTEL_FOOTPRINT_CAPTURE_VALUES?",
         ),
         ({"OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED=true: nothing is recorded or exported"),
         (

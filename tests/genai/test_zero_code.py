@@ -6,6 +6,7 @@ import pytest
 from zero_code import put_first, run_agent
 
 from otel_footprint.genai import preinstrument
+from otel_footprint.genai.configurator import configurators
 from otel_footprint.genai.hook import other_hooks
 from otel_footprint.testing.provider import ScriptedProvider, Text
 
@@ -50,6 +51,22 @@ def test_upload_keeps_working_beside_it(tmp_path, provider, first):
     )
     assert len([span for span in spans if "agentfootprint.conversation.match" in span["attributes"]]) == 2
     assert len(list(target.glob("*_inputs*"))) >= 2
+
+
+def test_exporters_that_nothing_sets_up_are_said(tmp_path, provider):
+    if configurators():
+        pytest.skip("a package that configures the SDK is installed")
+    spans, stderr = run_agent(tmp_path, provider)
+    assert spans == []
+    assert "nothing is exported: no package that reads OTEL_TRACES_EXPORTER is installed; pip install" in stderr
+    _, stderr = run_agent(tmp_path, provider, OTEL_TRACES_EXPORTER="none")
+    assert "nothing is exported" not in stderr
+
+
+def test_a_configurator_reads_them(tmp_path, provider):
+    put_first(tmp_path, None)
+    _, stderr = run_agent(tmp_path, provider)
+    assert "nothing is exported" not in stderr
 
 
 def test_our_hook_is_selected_and_the_selected_one_stays_beside_it():

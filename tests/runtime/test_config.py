@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from otel_footprint.config import PROVIDERS, Settings, resolve
+from otel_footprint.config import PROVIDERS, Settings, misspelled, resolve
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
 
@@ -92,3 +92,23 @@ def test_a_hash_key_is_never_shown() -> None:
     with pytest.raises(ConfigurationError) as caught:
         resolve(environ={"OTEL_FOOTPRINT_HASH_KEY": "hush-hush"})
     assert "hush-hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("OTEL_FOOTPRINT_CAPTUREVALUES", "OTEL_FOOTPRINT_CAPTURE_VALUES"),
+        ("OTEL_FOOTPRINT_EVENT", "OTEL_FOOTPRINT_EVENTS"),
+        ("OTEL_FOOTPRINT_PROVIDERS", "OTEL_FOOTPRINT_INSTRUMENT"),
+    ],
+)
+def test_a_misspelled_variable_is_noticed(name: str, meant: str) -> None:
+    assert misspelled({name: "x", meant: "y"}) == {name: meant}
+
+
+def test_other_variables_are_nobodys_mistake() -> None:
+    environ = dict.fromkeys(
+        ("OTEL_FOOTPRINT_EVENTS", "OTEL_FOOTPRINT_RUN_FOLDER", "OTEL_FOOTPRINT_SOMETHING_ELSE", "OTEL_EVENTS", "PATH"),
+        "",
+    )
+    assert misspelled(environ) == {}
