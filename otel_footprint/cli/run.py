@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -59,6 +60,9 @@ def main(arguments: argparse.Namespace) -> int:
     if not command:
         raise ConfigurationError("no command given; write for example: otel-footprint run python agent.py")
     resolve(environ=os.environ)  # a setting that cannot be used is said now, not by an agent that runs unobserved
+    if shutil.which(command[0]) is None:  # before the file of an earlier run is written anew
+        print(f"otel-footprint run: {command[0]}: command not found{_hint(command)}", file=sys.stderr)
+        return 127
     exports = arguments.out is None and bool(export_settings(os.environ))
     out = None if exports else Path(arguments.out or DEFAULT_OUT).absolute()
     offset = _prepare(out, append=arguments.append) if out is not None else 0
@@ -67,6 +71,12 @@ def main(arguments: argparse.Namespace) -> int:
         with guard("run.summary"):  # the command's exit code is its own, whatever becomes of the summary
             _summarise(out, offset, Path(folder))
     return _end_as(code)
+
+
+def _hint(command: list[str]) -> str:
+    """What was probably meant, for a script without its Python."""
+    script = command[0].endswith(".py") and Path(command[0]).is_file()
+    return f"; write for example: otel-footprint run python {shlex.join(command)}" if script else ""
 
 
 def export_settings(environ: Mapping[str, str]) -> list[str]:
@@ -98,9 +108,6 @@ def child_environment(environ: Mapping[str, str], folder: Path, out: Path | None
 def _run(command: list[str], environment: dict[str, str]) -> int:
     """Run the command to its end, handing signals on; returns its code as :mod:`subprocess` gives it."""
     executable = shutil.which(command[0], path=environment.get("PATH"))
-    if executable is None:
-        print(f"otel-footprint run: {command[0]}: command not found", file=sys.stderr)
-        return 127
     signals = _signals()
     with _blocked(signals) as before:
         try:

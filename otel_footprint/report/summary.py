@@ -20,10 +20,14 @@ _WORST: Final = ("no_claims", "grounded", "not_applicable", "inconclusive", "ung
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """The answer to look at first: where it is, its verdict, and its values by status."""
+    """The answer to look at first: where it is, its verdict, and its values by status.
+
+    ``hidden``: a flagged value is counted, but the run did not record which it is.
+    """
 
     place: str
     verdict: str
+    hidden: bool
     statuses: tuple[tuple[str, int], ...]
 
 
@@ -55,7 +59,7 @@ class RunSummary:
             for answer, place in zip(judged.document["answers"], judged.places, strict=True):
                 badness = _badness(answer)
                 if worst is None or badness > worst[0]:
-                    worst = (badness, Worst(place, answer["verdict"], _statuses(answer)))
+                    worst = (badness, _worst(place, answer))
         bad = worst is not None and worst[1].verdict in ("ungrounded", "inconclusive")
         return cls(calls, evictions, totals, worst[1] if worst is not None and bad else None, trace.problems)
 
@@ -66,17 +70,24 @@ class RunSummary:
             lines = [f"{title} no model call was seen (otel-footprint doctor says what is observed, and what is not)"]
         else:
             lines = [
-                f"{title} {_count(self.calls, 'model call')}, {_count(self.totals.answers, 'answer')}: "
-                + (_counts(self.totals.verdicts, VERDICTS) or "none"),
-                f"{title} {_count(self.totals.values, 'value')}: "
-                + (_counts(self.totals.statuses, STATUSES) or "none")
+                f"{title} {_count(self.calls, 'model call')}, {_count(self.totals.answers, 'answer')}"
+                + _counts(self.totals.verdicts, VERDICTS),
+                f"{title} {_count(self.totals.values, 'value')}"
+                + _counts(self.totals.statuses, STATUSES)
                 + f"; {_count(self.evictions, 'message')} left a window",
             ]
         if self.worst is not None:
             statuses = ", ".join(f"{count} {status}" for status, count in self.worst.statuses)
             lines.append(f"{title} worst answer: {self.worst.place} {self.worst.verdict} ({statuses})")
+            if self.worst.hidden:
+                lines.append(f"{title} to record which values are flagged, set OTEL_FOOTPRINT_CAPTURE_VALUES=flagged")
         lines += [f"{title} {problem}" for problem in self.problems]
         return [*lines, f"{title} {where}"]
+
+
+def _worst(place: str, answer: AnswerDocument) -> Worst:
+    hidden = any(value["flagged"] and value["value"] is None for value in answer["values"])
+    return Worst(place, answer["verdict"], hidden, _statuses(answer))
 
 
 def _badness(answer: AnswerDocument) -> tuple[int, int, int]:
@@ -97,4 +108,6 @@ def _count(number: int, noun: str) -> str:
 
 
 def _counts(counts: dict[str, int], order: Sequence[str]) -> str:
-    return ", ".join(f"{counts[name]} {name}" for name in order if counts.get(name))
+    """``: 1 read, 2 said``; empty where nothing was counted."""
+    counted = ", ".join(f"{counts[name]} {name}" for name in order if counts.get(name))
+    return f": {counted}" if counted else ""

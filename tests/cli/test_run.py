@@ -46,6 +46,7 @@ def test_an_unchanged_agent_is_observed(cli: Cli, agent: Path, provider: Scripte
         "otel-footprint: 2 model calls, 1 answer: 1 ungrounded",
         "otel-footprint: 2 values: 1 read, 1 unsupported; 0 messages left a window",
         f"otel-footprint: worst answer: span {answer.trace_id}/{answer.span_id} ungrounded (1 read, 1 unsupported)",
+        "otel-footprint: to record which values are flagged, set OTEL_FOOTPRINT_CAPTURE_VALUES=flagged",
         f"otel-footprint: written to {out}",
     ]
     written = out.read_text()
@@ -178,6 +179,17 @@ def test_what_cannot_run_is_one_line(cli: Cli, tmp_path: Path, arguments: list[s
     assert says in ended.err.splitlines()[0]
 
 
+def test_a_mistyped_command_leaves_the_file_of_an_earlier_run(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "footprint.otlp.jsonl").write_text("{}\n")
+    (tmp_path / "agent.py").write_text("")
+    ended = cli("run", "pyton", "agent.py")
+    assert (ended.code, ended.err) == (127, "otel-footprint run: pyton: command not found\n")
+    ended = cli("run", "agent.py", "--fast")
+    says = "agent.py: command not found; write for example: otel-footprint run python agent.py --fast"
+    assert (ended.code, ended.err) == (127, f"otel-footprint run: {says}\n")
+    assert (tmp_path / "footprint.otlp.jsonl").read_text() == "{}\n"
+
+
 def test_a_command_that_removes_the_file_keeps_its_exit_code(cli: Cli, tmp_path: Path) -> None:
     ended = cli("run", "sh", "-c", "rm *.jsonl; exit 5")
     assert ended.code == 5
@@ -256,7 +268,7 @@ def test_with_export_settings_it_exports_there(
         "otel-footprint: 2 values: 1 read, 1 unsupported; 0 messages left a window",
     ]
     assert ended.err.splitlines()[2].startswith("otel-footprint: worst answer: span ")
-    assert ended.err.splitlines()[3].startswith("otel-footprint: exported as OTEL_TRACES_EXPORTER, ")
+    assert ended.err.splitlines()[4].startswith("otel-footprint: exported as OTEL_TRACES_EXPORTER, ")
     assert not list(tmp_path.glob("*.jsonl"))
 
 
