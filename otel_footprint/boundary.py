@@ -4,8 +4,8 @@ Rules
 -----
 - Only ``Exception`` is swallowed: ``KeyboardInterrupt``, ``SystemExit`` and cancellation pass.
 - Only code of ours runs inside the guard, never the application's or the provider's: their exceptions pass unmodified.
-- The log line names the place and the exception's type, with a traceback at debug level: a message of an exception may
-  quote the conversation.
+- The log line names the place, the exception's type and the line that raised it, with a traceback at debug level: a
+  message of an exception may quote the conversation.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
+_UNAFFECTED: Final = "the application is not affected, and further ones are only counted"
 _logger = logging.getLogger("otel_footprint")
 _lock: Final = threading.RLock()  # re-entrant: a guarded place may run from a finaliser inside another one
 _seen: Final[set[str]] = set()
@@ -24,15 +26,18 @@ _listeners: Final[list[Callable[[str], None]]] = []
 
 
 @contextmanager
-def guard(place: str) -> Iterator[None]:
-    """Run a block of ours so that no exception of it reaches the application. ``place`` is a short constant name."""
+def guard(place: str, says: str = _UNAFFECTED) -> Iterator[None]:
+    """Run a block of ours so that no exception of it reaches the application.
+
+    ``place`` is a short constant name; ``says`` ends the log line.
+    """
     try:
         yield
     except Exception as fault:
-        _report(place, fault)
+        _report(place, fault, says)
 
 
-def _report(place: str, fault: Exception) -> None:
+def _report(place: str, fault: Exception, says: str) -> None:
     with _lock:
         _counts[place] = _counts.get(place, 0) + 1
         first = place not in _seen
@@ -40,9 +45,7 @@ def _report(place: str, fault: Exception) -> None:
         listeners = tuple(_listeners)
     if first:
         _logger.warning(
-            "otel-footprint: internal error in %s (%s); the application is not affected. Further ones are only counted.",
-            place,
-            type(fault).__name__,
+            "otel-footprint: internal error in %s (%s, %s); %s.", place, type(fault).__name__, _position(fault), says
         )
     _logger.debug("otel-footprint: internal error in %s", place, exc_info=fault)
     for listener in listeners:
@@ -50,6 +53,16 @@ def _report(place: str, fault: Exception) -> None:
             listener(place)
         except Exception as second:
             _logger.debug("otel-footprint: counting an internal error failed", exc_info=second)
+
+
+def _position(fault: Exception) -> str:
+    """The file and line that raised it, without the folders above it."""
+    trace = fault.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "unknown place"
+    return f"{'/'.join(Path(trace.tb_frame.f_code.co_filename).parts[-2:])}:{trace.tb_lineno}"
 
 
 def listen(listener: Callable[[str], None]) -> Callable[[], None]:

@@ -38,7 +38,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    with guard("cli"):
+    with guard("cli", "this is a fault of otel-footprint, please report it"):
         return _main(argv)
     return 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,3 +46,19 @@ def test_help_loads_no_opentelemetry(arguments: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.strip() == "set()"
+
+
+def test_a_fault_of_ours_is_one_line_that_says_where_it_is(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom otel_footprint.cli import main\n"
+        "def fail(*_):\n    raise ValueError('private')\n"
+        "main._parser = fail\nsys.exit(main.main(['doctor']))"
+    )
+    script = tmp_path / "faulty.py"
+    script.write_text(code)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "faulty.py:4" in line
+    assert line.endswith("this is a fault of otel-footprint, please report it.")
+    assert "private" not in line

@@ -24,6 +24,7 @@ def test_a_fault_is_swallowed_counted_and_logged_once(caplog: pytest.LogCaptureF
     assert len(caplog.records) == 1
     assert "test.place" in caplog.text
     assert "ValueError" in caplog.text
+    assert "test_boundary.py:" in caplog.text
     assert "secret" not in caplog.text
 
 
