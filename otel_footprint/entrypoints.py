@@ -19,6 +19,7 @@ from otel_footprint.genai.instrumentor import BaseFootprintInstrumentor
 
 _logger = logging.getLogger("otel_footprint")
 _CONFIGURATOR: Final = "OTEL_PYTHON_CONFIGURATOR"  # set: somebody chose who configures the SDK
+_said: Final[set[str]] = set()
 
 
 class _Off:
@@ -28,12 +29,19 @@ class _Off:
         """Nothing is observed."""
 
 
+def _say_off(error: ConfigurationError) -> None:
+    """Once: the instrumentor and the hook both find the same setting."""
+    if str(error) not in _said:
+        _said.add(str(error))
+        _logger.error("otel-footprint is off: %s", error)
+
+
 def completion_hook() -> Any:
     """The hook ``footprint``, for OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK. Starts the runtime where nobody has."""
     try:
         return runtime.start_implicitly().hook
     except ConfigurationError as error:
-        _logger.error("otel-footprint is off: %s", error)
+        _say_off(error)
         return _Off()
 
 
@@ -68,7 +76,7 @@ class FootprintInstrumentor(BaseFootprintInstrumentor):
             else:
                 runtime.start_implicitly()
         except ConfigurationError as error:
-            _logger.error("otel-footprint is off: %s", error)
+            _say_off(error)
 
     def _uninstrument(self, **kwargs: Any) -> None:
         runtime.uninstrument()

@@ -214,6 +214,8 @@ def _first_state(sdk: Sdk, active: _Active) -> SdkState:
     version = installed(sdk.distribution)
     state = SdkState(sdk.name, sdk.distribution, version, sdk.instrumentation, on=False)
     if version is None:
+        if active.named is not None and sdk.name in active.named:
+            _warn(sdk, f"asked for by name, but {sdk.distribution} is not installed")
         return replace(state, why="not installed")
     if active.named is not None and sdk.name not in active.named:
         return replace(state, why="not selected")

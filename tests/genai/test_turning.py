@@ -154,6 +154,13 @@ def rival(monkeypatch):
         instrumentor.uninstrument()
 
 
+def test_one_that_is_named_and_not_there_is_said(make_watch, monkeypatch, caplog):
+    monkeypatch.setattr(instrumentation, "installed", lambda name: None if name == "openai" else sdks.installed(name))
+    monkeypatch.setattr(instrumentation, "_warned", set())
+    make_watch().on(["openai"])
+    assert "openai: asked for by name, but openai is not installed" in caplog.text
+
+
 def test_what_another_instrumentation_holds_is_left_to_it_with_one_warning(make_watch, provider, rival, caplog):
     rival.instrument()
     watch = make_watch()

@@ -98,3 +98,8 @@ def test_upload_runs_beside_ours_where_it_is_configured(tmp_path, monkeypatch):
     (hook,) = other_hooks(None)
     assert type(hook).__name__ == "UploadCompletionHook"
     hook.shutdown()
+
+
+def test_a_setting_that_cannot_be_used_is_said_once_and_the_agent_runs(tmp_path, provider):
+    _, stderr = run_agent(tmp_path, provider, OTEL_FOOTPRINT_EVENTS="loud")
+    assert stderr.count("otel-footprint is off: OTEL_FOOTPRINT_EVENTS='loud' is not one of span, log, both") == 1
