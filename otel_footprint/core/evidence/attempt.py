@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 from otel_footprint.core.evidence import families as ways
 from otel_footprint.core.evidence.bills import bills, line_totals
 from otel_footprint.core.evidence.equations import Equation, equations
-from otel_footprint.core.evidence.families import Family
+from otel_footprint.core.evidence.families import Family, Result
 from otel_footprint.core.evidence.named_rows import NamedRows, Surroundings
+from otel_footprint.core.evidence.replay import Replay
 from otel_footprint.core.evidence.search import Effort, Found, Target, search
 from otel_footprint.core.evidence.shifted import calendar_day
 from otel_footprint.core.evidence.stated import Operand, Stated, Unit, numeric
@@ -53,6 +54,17 @@ class Attempt:
         self._closed: set[int] = set()
         self._round = 0
         self._tried: dict[int, int] = {}  # the round after which a value was given up for good
+        rows = self.near_rows
+        # What does not depend on the value is worked out once.
+        self._of_owned = Replay(lambda: ways.owned_columns(rows.owned, money=True))
+        self._of_named = Replay(lambda: ways.named_columns(rows.named, money=True))
+        self._of_pairs = Replay(lambda: ways.named_pairs(rows.named, money=True))
+        self._of_triples = Replay(lambda: ways.named_triples(rows.named, money=True))
+        self._of_all = Replay(lambda: ways.owned_columns(rows.rows, money=True))
+        self._named_bills = Replay(lambda: bills(rows.lines_named))
+        self._named_lines = Replay(lambda: line_totals(rows.lines_named))
+        self._all_bills = Replay(lambda: bills(rows.lines))
+        self._all_lines = Replay(lambda: line_totals(rows.lines))
 
     @property
     def bounded(self) -> bool:
@@ -189,7 +201,7 @@ class Attempt:
                 1,
                 lambda: ways.kin_differences(ranked, self.near_rows.by_number, self.near_rows.by_name),
             ),
-            Family("column sum", 1, lambda: ways.owned_columns(self.near_rows.owned, money=True)),
+            Family("column sum", 1, lambda: iter(self._of_owned)),
             Family("column sum", 1, lambda: ways.named_columns(self.near_rows.named_beside(place), money=True)),
             Family("count times value", 1, lambda: ways.counted(ranked, counts)),
             Family("difference", 2, lambda: ways.pairs(ranked)),
@@ -197,22 +209,22 @@ class Attempt:
             Family(
                 "sum of group",
                 1,
-                lambda: ways.tagged_sums(self.near_rows.rows, self.near_rows.words_beside(place), money=True),
+                lambda: self._tagged_sums(place, money=True),
             ),
-            Family("column sum", 2, lambda: ways.named_columns(self.near_rows.named, money=True)),
-            Family("sum of price times count", 2, lambda: bills(self.near_rows.lines_named)),
-            Family("price times count", 2, lambda: line_totals(self.near_rows.lines_named)),
+            Family("column sum", 2, lambda: iter(self._of_named)),
+            Family("sum of price times count", 2, lambda: iter(self._named_bills)),
+            Family("price times count", 2, lambda: iter(self._named_lines)),
             Family("count times sum", 2, lambda: ways.runs_counted(near, at, counts)),
-            Family("count times column sum", 3, lambda: ways.columns_counted(self.near_rows.owned, counts, money=True)),
-            Family("sum of price times count", 3, lambda: bills(self.near_rows.lines)),
-            Family("price times count", 4, lambda: line_totals(self.near_rows.lines)),
+            Family("count times column sum", 3, lambda: ways.totals_counted(self._of_owned, counts)),
+            Family("sum of price times count", 3, lambda: iter(self._all_bills)),
+            Family("price times count", 4, lambda: iter(self._all_lines)),
             Family("remainder", 4, lambda: ways.remainders(near, at)),
-            Family("difference from column sum", 3, lambda: ways.from_columns(ranked, self.near_rows.owned)),
-            Family("difference of rows", 4, lambda: ways.named_pairs(self.near_rows.named, money=True)),
+            Family("difference from column sum", 3, lambda: ways.from_totals(ranked, self._of_owned)),
+            Family("difference of rows", 4, lambda: iter(self._of_pairs)),
             Family("difference", 4, lambda: ways.with_others(ranked, here[::-1])),
-            Family("column sum", 8, lambda: iter(self.near_rows.column_sums)),
+            Family("column sum", 8, lambda: iter(self._of_all)),
             Family("sum and difference", 8, lambda: ways.twice(ranked)),
-            Family("sum of rows", 10, lambda: ways.named_triples(self.near_rows.named, money=True)),
+            Family("sum of rows", 10, lambda: iter(self._of_triples)),
         ]
 
     def _number_families(self, place: Operand, near: Sequence[Operand]) -> list[Family]:
@@ -227,10 +239,14 @@ class Attempt:
             Family(
                 "sum of group",
                 1,
-                lambda: ways.tagged_sums(self.near_rows.rows, self.near_rows.words_beside(place), money=False),
+                lambda: self._tagged_sums(place, money=False),
             ),
             Family("column sum", 5, lambda: ways.owned_columns(self.near_rows.rows, money=False)),
         ]
+
+    def _tagged_sums(self, place: Operand, *, money: bool) -> Iterator[Result]:
+        words = self.near_rows.words_beside(place)
+        return ways.tagged_sums(self.near_rows.tagged(words), words, money=money)
 
     def _compatible(self, operand: Operand, unit: Unit) -> bool:
         if operand.unit == unit:

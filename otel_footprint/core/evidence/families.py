@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -191,9 +191,9 @@ def runs_counted(near: Sequence[Operand], at: int, counts: Sequence[int]) -> Ite
                 yield sum(chosen, Decimal(0)) * count, (*_inputs(chosen), str(count))
 
 
-def columns_counted(rows: Sequence[Row], counts: Sequence[int], *, money: bool) -> Iterator[Result]:
+def totals_counted(totals: Iterable[Result], counts: Sequence[int]) -> Iterator[Result]:
     """The sum of a named row's own list, times a small count."""
-    for total, inputs in owned_columns(rows, money=money):
+    for total, inputs in totals:
         for count in counts:
             yield total * count, (*inputs, str(count))
 
@@ -259,11 +259,11 @@ def remainders(near: Sequence[Operand], at: int) -> Iterator[Result]:
                 yield total - part, _inputs((total, *before[-size:]))
 
 
-def from_columns(ranked: Sequence[Operand], rows: Sequence[Row]) -> Iterator[Result]:
+def from_totals(ranked: Sequence[Operand], totals: Iterable[Result]) -> Iterator[Result]:
     """A stated value less the sum of a named row's own list (what was paid before for all its parts)."""
-    totals = list(islice(owned_columns(rows, money=True), 8))
+    few = list(islice(totals, 8))
     for operand in ranked[:3]:
-        for total, inputs in totals:
+        for total, inputs in few:
             yield abs(operand.number - total), (spelled(operand.number), *inputs)
 
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence.bills import Line, lines_of
 from otel_footprint.core.evidence.carried import Carried
-from otel_footprint.core.evidence.families import Result, owned_columns
 from otel_footprint.core.evidence.normal import fold, tokens
 from otel_footprint.core.evidence.reader import is_beyond_reading
 from otel_footprint.core.evidence.rows import MAX_NUMBERS, Cell, Row
@@ -85,10 +84,18 @@ class NamedRows:
                 self.bounded = True
         return found
 
+    def tagged(self, words: set[str]) -> list[Row]:
+        """The rows that one of these words tags, in order."""
+        places = {place for word in words for place in self._by_tag.get(word, ())}
+        return [self.rows[place] for place in sorted(places)]
+
     @cached_property
-    def column_sums(self) -> list[Result]:
-        """The sums of the amounts of each list, by field."""
-        return list(owned_columns(self.rows, money=True))
+    def _by_tag(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for place, row in enumerate(self.rows):
+            for tag in row.tags:
+                found.setdefault(tag, []).append(place)
+        return found
 
     @cached_property
     def lines(self) -> list[Line]:
