@@ -106,6 +106,7 @@ class Opaque:
 Part: TypeAlias = Text | ToolCall | ToolResult | ServerToolCall | ServerToolResult | Reasoning | Compaction | Opaque
 
 
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 _UNSPELLED: Final = re.compile(r"^<unspelled \w+ of \d+>$", re.MULTILINE)
 
 
@@ -115,7 +116,7 @@ def canonical_json(value: Json) -> str:
     Of a value that is nested too deeply for either, its kind and its size.
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return _CANONICAL.encode(value)
     except (TypeError, ValueError, RecursionError):
         pass
     try:
