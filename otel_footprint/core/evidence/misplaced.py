@@ -220,11 +220,12 @@ class Placement:
 
     def _small(self, one: _Judged) -> SmallNumber | None:
         count, named = one.count, one.named
-        tables = {row.table for row in named.rows}
+        tables = dict.fromkeys(row.table for row in named.rows)
         owners = [
             row
-            for table, name in one.columns
-            if table in tables
+            for table in tables
+            for name in table.fields
+            if (table, name) in one.columns
             for row in table.index.get(name, {}).get(count.number, ())
         ]
         owner = self._nearest(owners)

@@ -315,7 +315,11 @@ class _Reader:
             row.table.fields[path] = None
         else:
             cells.append(spelled)
-        if 1 < len(spelled) <= MAX_NAME and _is_naming(path) and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None)):
+        if (
+            1 < len(spelled) <= MAX_NAME
+            and _is_naming(path)
+            and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None))
+        ):
             row.names.append(spelled)
 
 
