@@ -301,6 +301,7 @@ def test_the_summary_of_a_run() -> None:
         "otel-footprint: 3 model calls, 3 answers: 1 grounded, 2 ungrounded",
         "otel-footprint: 7 values: 3 read, 2 evicted, 2 unsupported; 9 messages left a window",
         f"otel-footprint: worst answer: span {TRACE}/{3:016x} ungrounded (1 read, 1 evicted, 2 unsupported)",
+        "otel-footprint: to record which values are flagged, set OTEL_FOOTPRINT_CAPTURE_VALUES=flagged",
         "otel-footprint: written to /x/f.jsonl",
     ]
 
