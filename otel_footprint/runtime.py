@@ -88,6 +88,7 @@ class Runtime:
         )
         self.lock = threading.RLock()
         self._busy = False
+        self._dropped = 0
         self._waiting: Final[deque[HookCall]] = deque()
         self._agents: Final = AgentSpans(self.emitter)
         self.hook: Final = FootprintHook(self.complete, (self._agents, *other_hooks(settings.hooks)))
@@ -143,6 +144,7 @@ class Runtime:
                 evidence_seconds=seconds,
             )
         )
+        self._count_dropped()
         self._agents.add(hook_call.span, decisions)
         if handle is not None:
             handle.record(decisions)
@@ -161,6 +163,15 @@ class Runtime:
             finally:
                 self._busy = False
             return decisions, time.perf_counter() - started
+
+    def _count_dropped(self) -> None:
+        with self.lock:
+            dropped, self._dropped = (
+                self._store.evicted_conversations - self._dropped,
+                self._store.evicted_conversations,
+            )
+        if dropped:
+            self.emitter.dropped(dropped)
 
     def _with_carried(self, call: Call) -> Call:
         """The call with what only a wrapper could see."""

@@ -116,6 +116,10 @@ class Emitter:
             attributes = agent_attributes(summary, bounds)
             recording.set_attributes(attributes | limit_attributes(bounds))
 
+    def dropped(self, conversations: int) -> None:
+        """Count conversations that the bounds of the store pushed out."""
+        self._instruments.dropped(conversations)
+
     def error(self, place: str) -> None:
         """Count a fault of ours. ``place`` is a short constant name."""
         self._instruments.error(place)

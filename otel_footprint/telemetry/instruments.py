@@ -73,6 +73,7 @@ class Instruments:
         self._values: Final = _counter(meter, names.METRIC_EVIDENCE_VALUES)
         self._arguments: Final = _counter(meter, names.METRIC_ARGUMENTS_VALUES)
         self._evictions: Final = _counter(meter, names.METRIC_WINDOW_EVICTIONS)
+        self._dropped: Final = _counter(meter, names.METRIC_CONVERSATIONS_DROPPED)
         self._errors: Final = _counter(meter, names.METRIC_ERRORS)
         self._duration: Final = _histogram(meter, names.METRIC_EVIDENCE_DURATION)
         self._survival: Final = _histogram(meter, names.METRIC_WINDOW_SURVIVAL)
@@ -139,6 +140,10 @@ class Instruments:
         """How long the judging of one call took, in seconds."""
         self._duration.record(seconds, context=context)
 
+    def dropped(self, conversations: int) -> None:
+        """Conversations that the bounds of the store pushed out."""
+        self._dropped.add(conversations)
+
     def error(self, place: str) -> None:
         """A fault of ours that was swallowed."""
         self._errors.add(1, {names.LABEL_PLACE: self._places.label(place)})
@@ -149,6 +154,7 @@ class Instruments:
         for status in STATUSES:
             self._values.add(0, {names.LABEL_STATUS: status})
             self._arguments.add(0, {names.LABEL_STATUS: status})
+        self._dropped.add(0)
         self._errors.add(0)
 
     def _seed(self, posture: Posture, labels: dict[str, str]) -> None:

@@ -231,6 +231,11 @@ METRIC_WINDOW_CHARS: Final = Metric(
     brief="Characters in the window of a call, without the system instruction.",
     buckets=(1000.0, 3000.0, 10000.0, 30000.0, 100000.0, 300000.0, 1000000.0, 3000000.0, 10000000.0),
 )
+METRIC_CONVERSATIONS_DROPPED: Final = Metric(
+    name="agentfootprint.conversations.dropped",
+    unit="{conversation}",
+    brief="Conversations that the bounds of the store pushed out; what comes of them later begins anew.",
+)
 METRIC_ERRORS: Final = Metric(
     name="agentfootprint.errors",
     unit="{error}",

@@ -88,6 +88,17 @@ def test_metrics_do_not_depend_on_sampling(observe: Callable[..., Sink]) -> None
     assert [judgement.verdict for judgement in current.answers] == ["ungrounded"]
 
 
+def test_conversations_that_the_bounds_push_out_are_counted(observe: Callable[..., Sink]) -> None:
+    sink = observe(conversation_limit=2)
+    (born,) = sink.metrics("agentfootprint.conversations.dropped")
+    assert born.value == 0
+    for number in range(5):
+        with otel_footprint.conversation(f"conversation-{number}"):
+            ask()
+    (dropped,) = sink.metrics("agentfootprint.conversations.dropped")
+    assert dropped.value == 3
+
+
 def test_a_failed_call_passes_the_applications_error_and_changes_nothing(sink: Sink) -> None:
     with ScriptedProvider([ToolCalls([ToolUse("get_order")]), Error(500), Text("It is W-5918442.")]) as provider:
         agent = OpenAIAgent(provider, ORDER)
