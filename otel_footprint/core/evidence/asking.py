@@ -55,9 +55,9 @@ class Asked:
             self.parts = _parts(candidate.form, options)
 
     @property
-    def cost(self) -> int:
-        """How often a text is searched for it, about."""
-        return len(self.whole.needles) + len(self.parts or ()) + (8 if self.value is not None else 0)
+    def needles(self) -> int:
+        """How often a text is searched for it as it is spelled, about."""
+        return len(self.whole.needles) + len(self.parts or ())
 
 
 def _parts(spelled: str, options: Evidence) -> tuple[tuple[str, Question | None], ...] | None:

@@ -23,17 +23,22 @@ from otel_footprint.core.evidence.typed_index import HasYear, carries
 BULK_CHARS: Final = 65_536
 """Characters from which on typed values are looked for one by one instead of being indexed."""
 _REMEMBERED_TEXTS: Final = 64
+_INDEX_BYTES: Final = 160
+_ROWS_BYTES: Final = 220
+_TABLES_BYTES: Final = 200
+_TREE_BYTES: Final = 90
+"""Bytes per comma or colon of a text, as measured on rows of names and numbers."""
 
 
 def kept_bytes(text: str) -> int:
-    """Bytes that a text costs once it was read, about: a short one with all its values, a long one mostly itself."""
-    return len(text) * (8 if len(text) <= BULK_CHARS else 3)
+    """Bytes that a text costs by itself, about: as given and folded, and of a long one its numbers."""
+    return len(text) * (2 if len(text) <= BULK_CHARS else 3)
 
 
 class Carried:
     """One text with what was read from it so far. ``result`` says that it is a tool result."""
 
-    __slots__ = ("_bulk", "_index", "_reading", "_row_chars", "_rows", "_tables", "haystack", "result")
+    __slots__ = ("_bulk", "_index", "_marks", "_reading", "_row_chars", "_rows", "_tables", "haystack", "result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self.haystack = Haystack(text, result=result)
@@ -42,6 +47,7 @@ class Carried:
         self._reading: Reading | None = None
         self._rows: list[Row] | None = None
         self._row_chars = -1
+        self._marks = -1
         self._tables: Tables | None = None
         self._bulk = Bulk(self.haystack, result=result) if len(text) > BULK_CHARS else None
 
@@ -81,6 +87,28 @@ class Carried:
         if self._tables is None:
             self._tables = tables_of(self.reading)
         return self._tables
+
+    def drop_rows(self) -> None:
+        """Forget what is read for arithmetic and for names of rows; it is read again when it is asked for."""
+        self._rows = self._tables = self._reading = None
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes that what was read from it so far costs beside the text, about."""
+        if self._index is None and self._rows is None and self._tables is None:
+            return 0
+        if self._marks < 0:
+            self._marks = self.text.count(",") + self.text.count(":")
+        cost = 0
+        if self._index is not None:
+            cost += 500 + _INDEX_BYTES * self._marks
+        if self._rows is not None:
+            cost += 500 + _ROWS_BYTES * self._marks
+        if self._tables is not None:
+            cost += 500 + _TABLES_BYTES * self._marks
+        if self._reading is not None:
+            cost += _TREE_BYTES * self._marks
+        return cost
 
     def grade(self, question: Question) -> Grade:
         """How well it carries a form."""

@@ -6,11 +6,14 @@ Rules
 - Adding is cheap and reads no text: reading happens when an answer asks, once for each text.
 - Words that were said stay said for life. A result that left stays known only to say ``evicted``, and goes first when the
   bound is reached; a result of the window that does not fit is not read, and the window counts as not wholly seen.
+- Of results that left, and of calls, only the newest are kept. Once something was forgotten, what is not found accuses
+  nobody any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from operator import attrgetter
 from typing import Final
 
@@ -40,6 +43,16 @@ _OPAQUE: Final = attrgetter("opaque")
 _UNREAD: Final = attrgetter("unread")
 
 
+MAX_LEFT: Final = 1_024
+"""Results that left the window, the newest, which are kept."""
+MAX_CALLS: Final = 1_024
+"""Calls, the newest, whose arguments are kept."""
+_AT_ONCE: Final = 64
+SOURCE_BYTES: Final = 2_000
+CALL_BYTES: Final = 1_000
+"""What one result, or one call, costs beside its text, about."""
+
+
 class Corpus:
     """Everything one thread's answers may draw on. ``options`` are the settings every answer is judged by."""
 
@@ -56,14 +69,19 @@ class Corpus:
         self._arguments = Shelf()
         self._outcomes: dict[str, Outcome] = {}
         self._deriver = Deriver()
+        self._gone = 0
+        self._forgot = False
+        self._calls_forgotten = 0
         self._result_bytes = 0
         self._kept_bytes = 0
+        self._read_bytes = 0
         self._other_bytes = 0
 
     @property
     def size_bytes(self) -> int:
         """Bytes it keeps alive, about: the texts, and what was read from them."""
-        return self._kept_bytes + 2 * self._other_bytes
+        calls = CALL_BYTES * len(self._calls)
+        return self._kept_bytes + self._read_bytes + SOURCE_BYTES * len(self._sources) + calls + 2 * self._other_bytes
 
     def say(self, text: str) -> None:
         """Add words of a person or the application: exempt for life. The same words again change nothing."""
@@ -89,6 +107,8 @@ class Corpus:
         self._calls.append(made)
         self._arguments.add(made.carried)
         self._other_bytes += len(text)
+        if len(self._calls) > MAX_CALLS:
+            self._forget_calls()
 
     def result(
         self,
@@ -124,6 +144,7 @@ class Corpus:
                 continue
             source.served = served
             if not source.in_window:
+                self._gone -= 1
                 source.in_window = True
                 source.turn = turn
 
@@ -134,6 +155,7 @@ class Corpus:
             if source is not None and source.in_window and not source.handed_in:
                 source.in_window = False
                 source.decision, source.decided_by, source.dropped = decision, decided_by, dropped
+                self._has_left(source)
 
     def fork(self) -> Corpus:
         """A corpus that starts as this one and goes its own way; what was read is shared."""
@@ -151,6 +173,10 @@ class Corpus:
         other._deriver = self._deriver.fork()
         other._result_bytes = self._result_bytes
         other._kept_bytes = self._kept_bytes
+        other._read_bytes = self._read_bytes
+        other._gone = self._gone
+        other._forgot = self._forgot
+        other._calls_forgotten = self._calls_forgotten
         other._other_bytes = self._other_bytes
         return other
 
@@ -169,7 +195,7 @@ class Corpus:
         ``blind`` names why the window could not be wholly seen; what the corpus knows of that itself is added.
         """
         ground, reasons, anything = self._ground(blind, siblings, self._deriver, None)
-        return judge(
+        judgement = judge(
             text,
             ground,
             choice=choice,
@@ -177,11 +203,13 @@ class Corpus:
             nothing_to_read=not (tools_offered or anything) and self.options.check != "always",
             blind=reasons,
         )
+        self._measure()
+        return judgement
 
     @property
     def calls_made(self) -> int:
         """How many calls were added so far."""
-        return len(self._calls)
+        return self._calls_forgotten + len(self._calls)
 
     def judge_call(
         self,
@@ -205,6 +233,7 @@ class Corpus:
         if extraction.candidates:
             ground, reasons, _ = self._ground(blind, siblings, self._deriver.fork(), calls_before)
             values = judge_arguments(extraction, ground, turn=turn, blind=reasons)
+            self._measure()
         return CallJudgement(
             tool=call.name,
             tool_call_id=call.id,
@@ -220,17 +249,17 @@ class Corpus:
         """What to judge by, why it is not all there was, and whether it holds anything to read."""
         sources = [source for source in self._sources if source.in_window]
         left = [source for source in self._sources if not source.in_window] if len(sources) < len(self._sources) else []
-        size = self._result_bytes
         stacks = [self._stack]
         for sibling in siblings:
             reporting = [source for source in sibling._sources if source.in_window]
-            size += sum(len(source.carried.text) for source in reporting)
             sources.extend(reporting)
             stacks.append(sibling._stack)
         reasons = set(blind)
         if any(map(_OPAQUE, sources)):
             reasons.add("opaque_content")
         if any(map(_UNREAD, sources)):
+            reasons.add("corpus_bound")
+        if self._forgot:
             reasons.add("corpus_bound")
         ground = Ground(
             options=self.options,
@@ -239,8 +268,7 @@ class Corpus:
             window=[source for source in sources if not source.opaque and not source.unread],
             stacks=stacks,
             left=[source for source in left if not source.opaque and not source.unread],
-            size=size,
-            calls=self._calls if calls_before is None else self._calls[:calls_before],
+            calls=self._calls if calls_before is None else self._calls[: max(0, calls_before - self._calls_forgotten)],
             arguments=self._arguments,
             row_names=self._row_names,
             outcome=self._outcomes.get,
@@ -277,9 +305,49 @@ class Corpus:
             # Replaced without having left first: the content before is no longer in the window.
             before.in_window = False
             before.decision, before.decided_by, before.dropped = "rewrite", "application", source.served
+            self._has_left(before)
         self._current[source.ref] = source
         self._sources.append(source)
         self._stack.add(source)
+
+    def _has_left(self, source: Source) -> None:
+        """Keep of a result that left what says ``evicted``; and of so many only the newest."""
+        self._gone += 1
+        source.carried.drop_rows()
+        if self._gone > MAX_LEFT:
+            surplus = self._gone - MAX_LEFT + _AT_ONCE
+            oldest = list(islice((one for one in self._sources if not one.in_window), surplus))
+            forgotten = set(map(id, oldest))
+            self._sources = [one for one in self._sources if id(one) not in forgotten]
+            for one in oldest:
+                self._forget(one)
+
+    def _forget(self, source: Source) -> None:
+        self._gone -= 1
+        self._forgot = True
+        self._stack.drop(source)
+        self._result_bytes -= len(source.carried.text)
+        self._kept_bytes -= kept_bytes(source.carried.text)
+        source.carried = NOTHING
+        if self._current.get(source.ref) is source:
+            del self._current[source.ref]
+
+    def _forget_calls(self) -> None:
+        """Forget the oldest calls, with what became of them."""
+        oldest = self._calls[: len(self._calls) - MAX_CALLS + _AT_ONCE]
+        del self._calls[: len(oldest)]
+        self._calls_forgotten += len(oldest)
+        self._forgot = True
+        self._other_bytes -= sum(len(call.carried.text) for call in oldest)
+        self._arguments = Shelf(call.carried for call in self._calls)
+        still = {call.ref for call in self._calls}
+        for ref in {call.ref for call in oldest} - still:
+            self._outcomes.pop(ref, None)
+
+    def _measure(self) -> None:
+        """Take stock of what was read from the texts."""
+        read = sum([source.carried.read_bytes for source in self._sources])
+        self._read_bytes = read + sum([call.carried.read_bytes for call in self._calls])
 
     def _room_for(self, size: int) -> bool:
         """Make room for a text by forgetting what left the window, oldest first."""
@@ -288,12 +356,7 @@ class Corpus:
             return True
         for source in [source for source in self._sources if not source.in_window]:
             self._sources.remove(source)
-            self._stack.drop(source)
-            self._result_bytes -= len(source.carried.text)
-            self._kept_bytes -= kept_bytes(source.carried.text)
-            source.carried = NOTHING
-            if self._current.get(source.ref) is source:
-                del self._current[source.ref]
+            self._forget(source)
             if self._result_bytes + size <= bound:
                 return True
         return self._result_bytes + size <= bound

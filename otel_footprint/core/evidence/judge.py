@@ -42,10 +42,10 @@ from otel_footprint.core.evidence.verdicts import (
     Value,
     Verdict,
 )
+from otel_footprint.core.evidence.work import MAX_VALUES, Work
 
-MAX_SCAN: Final = 3_000_000_000
-"""Characters of results that the values of one answer may be searched in, all together; twenty values in 16 MB take a
-third of it."""
+MAX_LEFT_FOR_ARITHMETIC: Final = 32
+"""Results that left, the newest, whose numbers are tried together with those of the window."""
 _NUMBERED_LABEL: Final = re.compile(r"([a-z]{2,12})[-_]\d{1,2}")
 
 
@@ -69,7 +69,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Everything an answer is judged against. ``has_year`` is that of ``carries``, ``size`` the characters of all results.
+    """Everything an answer is judged against. ``has_year`` is that of ``carries``.
 
     ``words``, ``stacks`` and ``arguments`` are what was said, the window and the calls (perhaps more of them), asked at once.
     """
@@ -80,7 +80,6 @@ class Ground:
     window: Sequence[Source]
     stacks: Sequence[Stack]
     left: Sequence[Source]
-    size: int
     calls: Sequence[CallMade]
     arguments: Shelf
     row_names: RowNames
@@ -121,18 +120,21 @@ def judge(
 
 
 def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Finding], list[Asked]]:
-    """Give every candidate the first status that holds; with each finding the questions it was asked by."""
-    findings = [Finding(candidate) for candidate in extraction.candidates]
+    """Give every candidate the first status that holds; with the findings the questions they were asked by.
+
+    Those beyond the bound of work come last, unsupported and ``bounded``, and were asked nothing.
+    """
+    findings = [Finding(candidate) for candidate in extraction.candidates[:MAX_VALUES]]
+    beyond = [Finding(candidate, "unsupported", bounded=True) for candidate in extraction.candidates[MAX_VALUES:]]
     asked = [Asked(finding.candidate, extraction.text, ground.options) for finding in findings]
-    room = MAX_SCAN
+    work = Work(ground)
     for finding, question in zip(findings, asked, strict=True):
+        if not work.spelled(question):
+            finding.bounded = True
+            continue
         _said(finding, question, ground)
         if finding.status is None:
-            room -= ground.size * question.cost
-            if room < 0:
-                finding.bounded = True
-            else:
-                _carried(finding, question, ground)
+            _carried(finding, question, ground, work)
     around = Surroundings(
         ground.window, ground.calls, ground.said[-1].text if ground.said else "", turn, said=ground.said
     )
@@ -142,14 +144,20 @@ def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Fin
     if ground.left:
         for finding, question in zip(findings, asked, strict=True):
             if finding.status is None and not finding.bounded:
-                _evicted(finding, question, ground)
+                if work.gone(question):
+                    _evicted(finding, question, ground)
+                else:
+                    finding.bounded = True
         _worked_out_before(extraction, findings, ground, around)
     for finding, question in zip(findings, asked, strict=True):
         if finding.status is None:
-            _argued(finding, question, ground)
+            if work.argued(question):
+                _argued(finding, question, ground)
+            else:
+                finding.bounded = True
         if finding.status is None:
             finding.status = "derivable" if finding.derivation is not None else "unsupported"
-    return findings, asked
+    return [*findings, *beyond], asked
 
 
 def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], ground: Ground) -> list[Finding]:
@@ -165,7 +173,9 @@ def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], grou
 
     return [
         Finding(candidate, "read", sources, misplaced=places)
-        for candidate, places, sources in place(text, findings, ground.window, ground.said, carries, ground.row_names)
+        for candidate, places, sources in place(
+            text, findings[: len(asked)], ground.window, ground.said, carries, ground.row_names
+        )
     ]
 
 
@@ -192,7 +202,7 @@ def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
         finding.status = "said"
 
 
-def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
+def _carried(finding: Finding, asked: Asked, ground: Ground, work: Work) -> None:
     """``read`` or ``respelled`` by a result of the window."""
     grades = _grades(asked, ground)
     exact = tuple(source for source, grade in grades if grade is Grade.TOKEN)
@@ -200,7 +210,8 @@ def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
         finding.status, finding.sources = "read", exact
         return
     near = tuple(source for source, _ in grades)
-    if asked.value is not None:
+    enough = work.respelled(asked)
+    if asked.value is not None and enough:
         graded = set(map(id, near))
         near = tuple(
             source for source in ground.window if id(source) in graded or ground.states(source.carried, asked.value)
@@ -213,7 +224,8 @@ def _carried(finding: Finding, asked: Asked, ground: Ground) -> None:
         if grade is not None:
             finding.status, finding.sources = grade, carriers
             return
-    finding.bounded = sum([source.carried.take_bounded() for source in ground.window if source.carried.is_bulky]) > 0
+    cut = sum([source.carried.take_bounded() for source in ground.window if source.carried.is_bulky])
+    finding.bounded = cut > 0 or not enough
 
 
 def _grades(asked: Asked, ground: Ground) -> list[tuple[Source, Grade]]:
@@ -259,12 +271,14 @@ def _parts_in(
 
 
 def _evicted(finding: Finding, asked: Asked, ground: Ground) -> None:
+    questions = [*asked.forms, *[question for _, question in asked.parts or () if question is not None]]
+    spelled = {id(source) for question in questions for source in ground.stacks[0].gone(question)}
     for source in reversed(ground.left):
         carried = source.carried
         if (
-            _grade(carried, asked)
+            (id(source) in spelled and _grade(carried, asked))
             or ground.states(carried, asked.value)
-            or (asked.parts and _parts_in(asked.parts, lambda _, one=source: (one,))[0])  # type: ignore[misc]
+            or (id(source) in spelled and asked.parts and _parts_in(asked.parts, lambda _, one=source: (one,))[0])  # type: ignore[misc]
         ):
             finding.status = "evicted"
             finding.sources = (source,)
@@ -276,7 +290,9 @@ def _worked_out_before(
     extraction: Extraction, findings: Sequence[Finding], ground: Ground, around: Surroundings
 ) -> None:
     """``evicted`` for what only numbers of results that left can give."""
-    both = replace(around, window=[*ground.left, *ground.window], accounted=ACCOUNTED | {"evicted"})
+    both = replace(
+        around, window=[*ground.left[-MAX_LEFT_FOR_ARITHMETIC:], *ground.window], accounted=ACCOUNTED | {"evicted"}
+    )
     gone_values = {finding.candidate.form: finding.gone for finding in findings if finding.gone is not None}
     for finding in ground.deriver.derive_from_gone(extraction, findings, both):
         inputs = finding.derivation.inputs if finding.derivation is not None else ()

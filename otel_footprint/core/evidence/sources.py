@@ -94,6 +94,11 @@ class Stack:
         sources = self._sources
         return [source for place in self._shelf.places(question) if (source := sources[place]).in_window]
 
+    def gone(self, question: Question) -> list[Source]:
+        """The sources that left the window and may carry the form."""
+        sources = self._sources
+        return [source for place in self._shelf.places(question) if not (source := sources[place]).in_window]
+
 
 @dataclass(frozen=True, slots=True)
 class CallMade:

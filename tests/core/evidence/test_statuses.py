@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from otel_footprint.core.call import CallRef
-from otel_footprint.core.evidence.corpus import Corpus
+from otel_footprint.core.evidence import work
+from otel_footprint.core.evidence.corpus import MAX_CALLS, MAX_LEFT, Corpus
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import Judgement, Reason
+from otel_footprint.core.evidence.work import MAX_VALUES
 from otel_footprint.core.messages import Json, ServerToolResult, ToolCall, ToolResult
 
 
@@ -138,6 +142,76 @@ def test_a_window_not_wholly_seen_accuses_nobody() -> None:
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons == ("unseen_history",)
     assert (judgement.values[0].status, judgement.values[0].flagged) == ("unsupported", False)
+
+
+def long_run(calls: int, *, leaving: bool) -> Corpus:
+    corpus = Corpus(Evidence())
+    for number in range(calls):
+        ref = f"c{number}"
+        corpus.call(ToolCall(ref, "look", {"order": f"W{7_700_000 + number}"}), ref=ref, turn=1)
+        corpus.result(
+            ToolResult(ref, "look", {"id": f"R-{100_000 + number}"}), ref=ref, tool="look", turn=1, served=None
+        )
+        if leaving:
+            corpus.leave([ref], decision="trim", decided_by="application", dropped=None)
+    return corpus
+
+
+def test_of_results_that_left_only_the_newest_are_kept_and_what_was_forgotten_accuses_nobody() -> None:
+    short = long_run(50, leaving=True)
+    assert statuses(judge(short, "R-100000 and R-999999.")) == {"R-100000": "evicted", "R-999999": "unsupported"}
+    assert judge(short, "R-100000.").verdict == "ungrounded"
+    corpus = long_run(3 * MAX_LEFT, leaving=True)
+    assert len(corpus._sources) <= MAX_LEFT
+    assert len(corpus._calls) <= MAX_CALLS
+    assert corpus.calls_made == 3 * MAX_LEFT
+    newest = f"R-{100_000 + 3 * MAX_LEFT - 1}"
+    judgement = judge(corpus, f"R-100000 and {newest}.")
+    assert statuses(judgement) == {"R-100000": "unsupported", newest: "evicted"}
+    assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("corpus_bound",))
+    assert not any(value.flagged for value in judgement.values)
+    assert judge(corpus.fork(), "R-100000.").reasons == ("corpus_bound",)
+    assert corpus.size_bytes <= 10_000 * MAX_LEFT
+
+
+def test_of_calls_only_the_newest_are_remembered() -> None:
+    corpus = long_run(MAX_CALLS + 1, leaving=False)
+    assert judge(corpus, "R-100000.").verdict == "grounded"
+    assert statuses(judge(corpus, f"W{7_700_000 + MAX_CALLS}."))[f"W{7_700_000 + MAX_CALLS}"] == "echoed"
+    assert judge(corpus, "W7700000.").reasons == ("corpus_bound",)
+    assert long_run(MAX_CALLS, leaving=False)._calls_forgotten == 0
+
+
+def test_what_is_kept_is_counted_with_what_was_read_from_it() -> None:
+    rows: Json = [{"id": f"R-{1000 + place}", "price": 10.5 + place, "quantity": place} for place in range(100)]
+    corpus = corpus_of(rows)
+    before = corpus.size_bytes
+    judge(corpus, "R-1001 and R-1002 come to $9,999.00.")
+    read = corpus.size_bytes
+    assert read > before + 50_000
+    corpus.leave(["c0"], decision="trim", decided_by="application", dropped=None)
+    judge(corpus, "Done.")
+    assert before < corpus.size_bytes < read
+
+
+def test_values_of_an_answer_beyond_the_bound_of_work_are_left_open() -> None:
+    corpus = corpus_of([{"id": f"R-{1000 + place}"} for place in range(MAX_VALUES + 10)])
+    names = [f"R-{1000 + place}" for place in range(MAX_VALUES + 10)]
+    assert judge(corpus, ", ".join(names[:MAX_VALUES])).verdict == "grounded"
+    judgement = judge(corpus, ", ".join(names))
+    assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("work_bound",))
+    assert [value.status for value in judgement.values] == ["read"] * MAX_VALUES + ["unsupported"] * 10
+    assert not any(value.flagged for value in judgement.values)
+    wrong = judge(corpus, ", ".join(["R-9999", *names]))
+    assert [value.text for value in wrong.values if value.flagged] == ["R-9999"]
+
+
+def test_texts_longer_than_may_be_searched_leave_values_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = corpus_of("x" * 100_000 + " AB-1234")
+    assert judge(corpus, "It is AB-1234, not AB-1235.").verdict == "ungrounded"
+    monkeypatch.setattr(work, "MAX_SCAN", 300_000)
+    judgement = judge(corpus, "It is AB-1234, not AB-1235.")
+    assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("work_bound",))
 
 
 def nested(leaf: Json, depth: int) -> Json:
