@@ -10,7 +10,7 @@ Rules
   (``address1``). Placeholders (``W0000000``, ``XXX-123``) are data only where something accounts for them (``is_coined``).
 - Fenced code is not data unless asked for. An answer that is wholly JSON is read as JSON: its own keys are labels, of
   which only the parts that are data count.
-- At most ``MAX_TOKENS`` tokens and ``MAX_CHARS`` characters of an answer are looked at.
+- At most ``MAX_TOKENS`` tokens, ``MAX_NUMERALS`` numbers and ``MAX_CHARS`` characters of an answer are looked at.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from otel_footprint.core.evidence import answer_json, typed
@@ -28,6 +29,9 @@ from otel_footprint.core.evidence.options import Evidence
 
 MAX_TOKENS: Final = 20_000
 MAX_CHARS: Final = 100_000
+MAX_NUMERALS: Final = 4_000
+"""Numbers of an answer in prose that are read, repeated ones too."""
+_NUMERAL: Final = re.compile(r"\d[\d.,:/\-]*")
 
 _FENCE: Final = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _DIGIT: Final = re.compile(r"[0-9]")
@@ -70,10 +74,14 @@ class Candidate:
 
 
 class Extraction:
-    """The candidates of one answer in order of first appearance. ``pieces`` are the JSON leaves, None for prose."""
+    """The candidates of one answer in order of first appearance. ``pieces`` are the JSON leaves, None for prose.
+
+    ``cut`` says that there was more that may be data than is looked at.
+    """
 
     def __init__(self, text: str, options: Evidence) -> None:
-        text = text[:MAX_CHARS]
+        rest, text = text[MAX_CHARS:], text[:MAX_CHARS]
+        self.cut = _DIGIT.search(rest) is not None
         self.text = text
         self.options = options
         self._found: dict[Hashable, Candidate] = {}
@@ -82,6 +90,9 @@ class Extraction:
         self.pieces: tuple[answer_json.Piece, ...] | None = None
         if body is None:
             prose = text if options.code_blocks else without_code(text)
+            beyond = next(islice(_NUMERAL.finditer(prose), MAX_NUMERALS, None), None)
+            if beyond is not None:
+                self.cut, prose = True, prose[: beyond.start()]
             self._prose(prose, 0, None)
         else:
             self.pieces = tuple(answer_json.pieces(text, *body))

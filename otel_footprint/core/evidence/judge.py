@@ -116,7 +116,15 @@ def judge(
     findings = [
         finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
     ]
-    return _verdict(findings, options, choice=choice, turn=turn, nothing_to_read=nothing_to_read, blind=blind)
+    return _verdict(
+        findings,
+        options,
+        choice=choice,
+        turn=turn,
+        nothing_to_read=nothing_to_read,
+        blind=blind,
+        cut=extraction.cut,
+    )
 
 
 def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Finding], list[Asked]]:
@@ -341,13 +349,14 @@ def _verdict(
     turn: int,
     nothing_to_read: bool,
     blind: frozenset[Reason],
+    cut: bool,
 ) -> Judgement:
     lost = any(finding.lost for finding in findings)
-    cut_short = any(finding.status in FLAGGED and finding.bounded for finding in findings)
+    cut_short = cut or any(finding.status in FLAGGED and finding.bounded for finding in findings)
     open_ended = any(finding.status == "derivable" for finding in findings)
     reasons: tuple[Reason, ...] = ()
     verdict: Verdict
-    if not findings:
+    if not findings and not cut:
         verdict = "no_claims"
     elif not lost and not open_ended and not cut_short:
         verdict = "grounded"

@@ -7,6 +7,7 @@ import pytest
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence import work
 from otel_footprint.core.evidence.corpus import MAX_CALLS, MAX_LEFT, Corpus
+from otel_footprint.core.evidence.extract import MAX_NUMERALS
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import Judgement, Reason
 from otel_footprint.core.evidence.work import MAX_VALUES
@@ -204,6 +205,17 @@ def test_values_of_an_answer_beyond_the_bound_of_work_are_left_open() -> None:
     assert not any(value.flagged for value in judgement.values)
     wrong = judge(corpus, ", ".join(["R-9999", *names]))
     assert [value.text for value in wrong.values if value.flagged] == ["R-9999"]
+
+
+def test_an_answer_with_more_numbers_than_are_read_is_left_open() -> None:
+    corpus = corpus_of({"id": "R-1001", "price": 77.31})
+    assert judge(corpus, "$77.31 " * MAX_NUMERALS).verdict == "grounded"
+    judgement = judge(corpus, "$77.31 " * MAX_NUMERALS + "$77.32")
+    assert (judgement.verdict, judgement.reasons) == ("inconclusive", ("work_bound",))
+    assert statuses(judgement) == {"$77.31": "read"}
+    assert judge(corpus, "$77.32 " + "$77.31 " * MAX_NUMERALS).verdict == "ungrounded"
+    assert judge(corpus, "word " * 30_000).verdict == "no_claims"
+    assert judge(corpus, "word " * 30_000 + "R-1009").reasons == ("work_bound",)
 
 
 def test_texts_longer_than_may_be_searched_leave_values_open(monkeypatch: pytest.MonkeyPatch) -> None:
