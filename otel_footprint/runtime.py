@@ -16,7 +16,8 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -148,21 +149,31 @@ class Runtime:
         self._agents.add(hook_call.span, decisions)
         if handle is not None:
             handle.record(decisions)
+        self._take_waiting()
+
+    def _take_waiting(self) -> None:
         while self._waiting and not self._busy:
             self._complete(replace(self._waiting.popleft(), span=None))
 
     def _observe(self, call: Call, evidence: Evidence | None, hook_call: HookCall) -> tuple[Decisions, float] | None:
         with self.lock:
             if self._busy:  # only a finaliser on this thread gets here: the lock is ours
-                self._waiting.append(hook_call)
+                self._waiting.append(replace(hook_call, call=call))  # with what was carried, which is given out once
                 return None
-            self._busy = True
             started = time.perf_counter()
+            with self._using_store() as store:
+                decisions = store.observe(call, evidence=evidence)
+            return decisions, time.perf_counter() - started
+
+    @contextmanager
+    def _using_store(self) -> Iterator[Conversations]:
+        """The store, whose records are half written inside the block: a call that comes in meanwhile has to wait."""
+        with self.lock:
+            self._busy = True
             try:
-                decisions = self._store.observe(call, evidence=evidence)
+                yield self._store
             finally:
                 self._busy = False
-            return decisions, time.perf_counter() - started
 
     def _count_dropped(self) -> None:
         with self.lock:
@@ -190,13 +201,17 @@ class Runtime:
 
     def hand_in(self, conversation_id: str, text: str, name: str) -> None:
         """Evidence that no tool returned: a retrieved document, a file."""
-        with boundary.guard("runtime.hand_in"), self.lock:
-            self._store.hand_in(conversation_id, text, name, now=time.time())
+        with boundary.guard("runtime.hand_in"):
+            with self._using_store() as store:
+                store.hand_in(conversation_id, text, name, now=time.time())
+            self._take_waiting()
 
     def say(self, conversation_id: str, text: str) -> None:
         """Words of the person or the application that are in no message."""
-        with boundary.guard("runtime.say"), self.lock:
-            self._store.say(conversation_id, text, now=time.time())
+        with boundary.guard("runtime.say"):
+            with self._using_store() as store:
+                store.say(conversation_id, text, now=time.time())
+            self._take_waiting()
 
     def after_fork_in_child(self) -> None:
         """The child's own lock; its store is a copy that was whole when the fork took the lock."""

@@ -142,6 +142,37 @@ def test_a_stream_abandoned_inside_our_own_work_is_judged_later(sink: Sink) -> N
     assert sink.open_spans == ()
 
 
+def test_a_call_that_waits_keeps_what_was_carried_for_it(sink: Sink) -> None:
+    """What a wrapper saw is given out once, so a call that has to wait takes it along."""
+    running = runtime.current()
+    assert running is not None
+    store = running._store
+    observe, hand_in, seen, late = store.observe, store.hand_in, [], []
+    during: list[Any] = []
+
+    def watch(call: Any, **options: Any) -> Any:
+        seen.append(call.previous_response_id)
+        return observe(call, **options)
+
+    def hand_in_and_collect(*args: Any, **options: Any) -> None:
+        while late:
+            stream = late.pop()
+            del stream
+        during.extend(seen)  # in the middle of the store's work nothing else gets in
+        hand_in(*args, **options)
+
+    store.observe, store.hand_in = watch, hand_in_and_collect  # type: ignore[method-assign]
+    with ScriptedProvider([Text("Half of an answer, and the rest.", pieces=8)]) as provider:
+        client = openai.OpenAI(base_url=provider.openai_url, api_key="x", max_retries=0)
+        stream = client.responses.create(model="gpt-4o", input="Go on", previous_response_id="resp_7", stream=True)
+        for _ in range(3):
+            next(stream)
+        late.append(stream)
+        del stream
+        running.hand_in("conversation", "words", "document")
+    assert (during, seen) == ([], ["resp_7"])
+
+
 def test_threads_share_one_runtime(sink: Sink) -> None:
     with ScriptedProvider(lambda request: Text("The order is W-5918449.")) as provider:
         client = openai.OpenAI(base_url=provider.openai_url, api_key="x", max_retries=0)
