@@ -13,9 +13,10 @@ from otel_footprint.offline.recorded import recorded
 from otel_footprint.offline.totals import Totals
 from otel_footprint.report.otlp import Trace
 from otel_footprint.telemetry import names
+from otel_footprint.telemetry.summary import WORST_FIRST
 
 _AGENTS: Final = ("invoke_agent", "invoke_workflow")
-_WORST: Final = ("no_claims", "grounded", "not_applicable", "inconclusive", "ungrounded")
+_WORST: Final = WORST_FIRST[::-1]
 
 
 @dataclass(frozen=True, slots=True)
