@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from otel_footprint.core.messages import Message
+from otel_footprint.core.messages import Authored, Message
+
+if TYPE_CHECKING:
+    from otel_footprint.core.evidence.verdicts import Posture
 
 MODEL_OPERATIONS: Final = frozenset({"chat", "generate_content", "interactions.create", "text_completion"})
 """The operations of the conventions that are model calls; any other (an agent's, a workflow's, a tool's) is none."""
@@ -56,6 +60,35 @@ ExplicitSource: TypeAlias = Literal["explicit", "ambient"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedFacts:
+    """What was decided about a call before it was made, so that what is observed of it agrees.
+
+    - ``strategy`` is the name of the window strategy, ``decided`` whether the window differs by its doing from the one the
+      last completed call of this history sent.
+    - ``hint`` is the conversation and the thread this history was found to be, ``after`` its last completed call.
+    - ``posture``, ``revisable`` (a revision of an ungrounded answer will follow), ``is_revision``; ``stream_unheld``: a
+      stream that is not held back cannot be unsaid.
+    - ``authored`` are the keys of the messages in the window that a person or the application did not write.
+    - ``origin`` tells for each message of the window, without a draft and its correction, where it stands in what the last
+      completed call sent, its output and what is new, -1 where it stands nowhere; None where nothing left.
+    - ``turn`` and ``iteration`` of the call.
+    """
+
+    strategy: str | None = None
+    decided: bool = False
+    hint: tuple[str, int] | None = None
+    after: CallRef | None = None
+    posture: Posture = "assist"
+    revisable: bool = False
+    is_revision: bool = False
+    stream_unheld: bool = False
+    authored: Mapping[bytes, Authored] = field(default_factory=dict)
+    origin: tuple[int, ...] | None = None
+    turn: int = 0
+    iteration: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call. Times are Unix seconds.
 
@@ -68,6 +101,8 @@ class Call:
     - ``previous_response_id``: the provider holds the window of that response; ``messages`` is then only what was sent.
     - ``server_thread``: the provider's own conversation or thread object holds the window, by its id.
     - ``error_result_ids``: ids of tool results that the request marks as errors where the parts do not carry it.
+    - ``input_tokens`` and ``output_tokens`` are what the provider reported; None where it reported nothing.
+    - ``planned`` is there where we acted on the call.
     """
 
     messages: tuple[Message, ...]
@@ -88,3 +123,6 @@ class Call:
     server_thread: str | None = None
     edits: tuple[ProviderEdit, ...] = ()
     error_result_ids: frozenset[str] = frozenset()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    planned: PlannedFacts | None = None

@@ -29,9 +29,10 @@ Json: TypeAlias = Union[None, bool, int, float, str, "list[Json]", "dict[str, Js
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
-Authored: TypeAlias = Literal["notice", "correction", "summary", "injected"]
+Authored: TypeAlias = Literal["notice", "correction", "summary", "injected", "draft"]
 """Who else than a person or the application wrote a user message: our drop notice or correction, a model's summary, or a
-message that its application marked as injected. None of them is something a person said."""
+message that its application marked as injected. None of them is something a person said. ``draft`` is an answer that was
+sent back with a correction."""
 
 
 @dataclass(frozen=True, slots=True)
