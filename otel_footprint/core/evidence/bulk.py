@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Haystack
-from otel_footprint.core.evidence.pieces import pieces
+from otel_footprint.core.evidence.pieces import values_of
 from otel_footprint.core.evidence.reader import read
 from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
 from otel_footprint.core.messages import Json
@@ -97,7 +97,7 @@ class Bulk:
         if not self._result:
             return {}
         try:
-            return _gathered(pieces(self._haystack.text))
+            return _gathered(values_of(self._haystack.text))
         except (ValueError, RecursionError):
             return _gathered((None, value) for value in read(self._haystack.text).values)
 
@@ -135,7 +135,7 @@ class Bulk:
         folded = self._haystack.folded
         seen: set[tuple[int, int]] = set()
         for anchor in self._anchors(asked):
-            at = folded.find(anchor)
+            at = self._haystack.find(anchor)
             while at >= 0:
                 start, end, key = self._around(at, at + len(anchor))
                 if (start, end) not in seen:
@@ -228,24 +228,24 @@ class Bulk:
 def _gathered(values: Iterable[tuple[str | None, Json]]) -> dict[str | None, array[float]]:
     by_field: dict[str | None, array[float]] = {}
     for name, value in values:
-        for key, number in typed.named_numbers(value, name):
-            if -1e300 < number < 1e300:
-                sizes = by_field.get(key)
-                if sizes is None:
-                    sizes = by_field[key] = array("d")
-                sizes.append(number)
+        typed.gather_numbers(value, name, by_field)
     return by_field
 
 
 def _by_sort(key: str | None, numbers: array[float]) -> Iterator[tuple[_Kind, array[float]]]:
     """The numbers of a field that read alike, each group sorted by size."""
-    kinds: dict[tuple[Sort, bool], list[float]] = {}
-    for number in numbers:
-        size = abs(number)
-        sort: Sort = "whole" if size == int(size) else "decimal" if size > 1 else "fraction"
-        kinds.setdefault((sort, number < 0), []).append(size)
-    for (sort, negative), sizes in kinds.items():
-        yield (key, sort, negative), array("d", sorted(sizes))
+    ordered = sorted(numbers)
+    first = bisect_left(ordered, 0.0)
+    for negative, sizes in ((True, [-number for number in reversed(ordered[:first])]), (False, ordered[first:])):
+        whole = [size for size in sizes if size.is_integer()]
+        if whole:
+            yield (key, "whole", negative), array("d", whole)
+        if len(whole) < len(sizes):
+            broken = [size for size in sizes if not size.is_integer()]
+            one = bisect_left(broken, 1.0)
+            for sort, part in (("fraction", broken[:one]), ("decimal", broken[one:])):
+                if part:
+                    yield (key, sort, negative), array("d", part)
 
 
 def _within(sizes: array[float], line: Line, sign: int, asked: typed.Typed) -> Iterator[float]:

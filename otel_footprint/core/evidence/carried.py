@@ -20,7 +20,7 @@ from otel_footprint.core.evidence.reader import Reading, read
 from otel_footprint.core.evidence.rows import Row, rows_of
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 
-BULK_CHARS: Final = 65_536
+BULK_CHARS: Final = 16_384
 """Characters from which on typed values are looked for one by one instead of being indexed."""
 _REMEMBERED_TEXTS: Final = 64
 _INDEX_BYTES: Final = 160

@@ -5,6 +5,8 @@ Rules
 - A text is folded once, when first asked. A question carries the few literal spellings (needles) under which its form can
   stand; every hit of a needle is widened to its token, and only the token's own forms decide. So a hit never counts
   because it is a substring.
+- Where a spelling first stands in a long text is remembered, by its beginning for a decimal number: so that what is not there
+  is not looked for again in another spelling that begins alike.
 - ``segment``: the form stands between delimiters inside a longer identifier (``7504069`` in ``gift_card_7504069``).
 - ``tail``: it ends a longer run of digits; only asked for where the answer says that it is a tail.
 """
@@ -24,6 +26,10 @@ _REMEMBERED: Final = 2_048
 _DELIMITERS: Final = frozenset("_-/:.@")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _RUN: Final = re.compile(r"[0-9]+")
+_GROUPED: Final = re.compile(r",(?<=[0-9],)[0-9]{3}(?![0-9])")
+"""A comma between digits; it begins with a literal, which makes searching megabytes for it fast."""
+_COMMA: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
+_MIN_BEGINNING: Final = 5
 
 
 class Grade(IntEnum):
@@ -52,7 +58,7 @@ class Question:
         self.forms = frozenset(forms)
         self.rounding = rounding
         self.tail = tail
-        self.literal = literal or " " in spelled
+        self.literal = literal or not SEPARATORS.isdisjoint(spelled)
         needles: dict[str, None] = {}
         for one in sorted(forms):
             if "0" <= one[:1] <= "9":
@@ -100,7 +106,7 @@ def _runs_of(needle: str) -> tuple[str, ...]:
 class Haystack:
     """One text that may carry values. ``result`` says to read it as a tool result, else as plain words."""
 
-    __slots__ = ("_folded", "_grades", "_json_end", "_raw", "_result")
+    __slots__ = ("_first", "_folded", "_grades", "_groups", "_json_end", "_raw", "_result")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self._raw = text
@@ -108,6 +114,8 @@ class Haystack:
         self._folded: str | None = None
         self._json_end: int | None = None if result else 0
         self._grades: dict[tuple[frozenset[str], bool], Grade] = {}
+        self._first: dict[str, int] = {}
+        self._groups: bool | None = None
 
     @property
     def text(self) -> str:
@@ -137,6 +145,30 @@ class Haystack:
         read = flat(self._raw)
         self._folded, self._json_end = fold(read.text), read.json_end
 
+    def find(self, needle: str) -> int:
+        """Where the folded text first holds a spelling; -1 where it does not."""
+        folded = self.folded
+        if len(folded) < _LONG:
+            return folded.find(needle)
+        if "," in needle and not self.groups_digits and _COMMA.match(needle) is not None:
+            return -1
+        beginning = beginning_of(needle)
+        first = self._first.get(beginning)
+        if first is None:
+            first = folded.find(beginning)
+            if len(self._first) < _REMEMBERED:
+                self._first[beginning] = first
+        if first < 0 or len(beginning) == len(needle):
+            return first
+        return folded.find(needle, first)
+
+    @property
+    def groups_digits(self) -> bool:
+        """Whether any number of it may be spelled with commas."""
+        if self._groups is None:
+            self._groups = _GROUPED.search(self.folded) is not None
+        return self._groups
+
     def grade(self, question: Question) -> Grade:
         """How well the text carries the question's form. A long text remembers what it was asked."""
         if len(self._raw) < _LONG:
@@ -153,7 +185,7 @@ class Haystack:
         folded = self.folded
         best = Grade.NONE
         for needle in question.needles:
-            start = folded.find(needle)
+            start = self.find(needle)
             if start < 0:
                 continue
             quotes = _Quotes(folded)
@@ -198,6 +230,13 @@ class Haystack:
         if not (edge_before and edge_after) or _inside_number(folded, start, end):
             return Grade.NONE
         return Grade.SEGMENT
+
+
+def beginning_of(needle: str) -> str:
+    """What is looked for to see whether a spelling may be there: of a decimal number all but its last digit."""
+    if len(needle) > _MIN_BEGINNING and "." in needle[:-2] and "0" <= needle[-1] <= "9" and "0" <= needle[0] <= "9":
+        return needle[:-1]
+    return needle
 
 
 def _inside_number(folded: str, start: int, end: int) -> bool:

@@ -251,7 +251,7 @@ def _grades(asked: Asked, ground: Ground) -> list[tuple[Source, Grade]]:
 def _grade(carried: Carried, asked: Asked) -> Grade:
     if asked.typed_only:
         return Grade.NONE
-    best = carried.haystack.grade(asked.whole)
+    best = carried.grade(asked.whole)
     if best is Grade.TOKEN or asked.number is None:
         return best
     return max(best, carried.grade(asked.number))

@@ -5,6 +5,7 @@ Rules
 - A text is one list or one object and nothing else; anything else raises ValueError, and is read whole by the caller.
 - A piece is an item of the list, or of a list that the object holds, with the name of that list. What an object holds beside
   lists comes last, as one object.
+- Up to ``AT_ONCE`` characters are one piece: reading them at once is several times faster, and its tree still small.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Final
 
 from otel_footprint.core.messages import Json
 
+AT_ONCE: Final = 6_000_000
+"""Characters whose tree may be in memory for a moment: some 25 MB."""
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
@@ -33,10 +36,21 @@ def pieces(text: str) -> Iterator[tuple[str | None, Json]]:
         raise ValueError("something follows")
 
 
+def values_of(text: str) -> Iterator[tuple[str | None, Json]]:
+    """The same values in as few pieces as memory allows. Raises as ``pieces`` does."""
+    if len(text) > AT_ONCE:
+        yield from pieces(text)
+        return
+    value: Json = json.loads(text)
+    if not isinstance(value, (list, dict)):
+        raise ValueError("neither a list nor an object")
+    yield None, value
+
+
 def is_whole(text: str) -> bool:
     """Whether a text is one list or object and nothing else."""
     try:
-        for _ in pieces(text):
+        for _ in values_of(text):
             pass
     except (ValueError, RecursionError):
         return False

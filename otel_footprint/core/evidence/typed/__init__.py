@@ -5,7 +5,7 @@
 
 from otel_footprint.core.evidence.typed.index import LeafIndex
 from otel_footprint.core.evidence.typed.leaf import of_leaf
-from otel_footprint.core.evidence.typed.naming import named_leaves, named_numbers
+from otel_footprint.core.evidence.typed.naming import gather_numbers, named_leaves
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.value import Interval, Kind, Offer, Typed, agrees
 
@@ -17,7 +17,7 @@ __all__ = [
     "Typed",
     "agrees",
     "find",
+    "gather_numbers",
     "named_leaves",
-    "named_numbers",
     "of_leaf",
 ]

@@ -9,6 +9,7 @@ Rules
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -53,29 +54,40 @@ def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
             yield name, item
 
 
-def named_numbers(value: Json, name: str | None = None) -> Iterator[tuple[str | None, int | float]]:
-    """The numbers among the named leaves, in any order: for megabytes, where the texts would be most of the work.
+def gather_numbers(value: Json, name: str | None, by_field: dict[str | None, array[float]]) -> None:
+    """Add the numbers among the named leaves to those of their fields; those beyond 1e300 are left out.
 
-    ``name`` is that of the list the value is an item of.
+    For megabytes: ``name`` is that of the list the value is an item of.
     """
     stack: list[tuple[str | None, Json]] = [(name if name is None or len(name) <= _LONGEST_NAME else None, value)]
     while stack:
         name, item = stack.pop()
-        if isinstance(item, dict):
+        if type(item) is dict:
             unit = "" if _UNIT_NAMES.isdisjoint(item) else _unit_of(item)
             for child, inner in item.items():
-                if isinstance(inner, str) or inner is None or isinstance(inner, bool):
-                    continue
-                number = isinstance(inner, (int, float))
-                own = _name(name, child, unit if number else "") if len(child) <= _LONGEST_NAME else None
-                if isinstance(inner, (int, float)):
-                    yield own, inner
-                else:
-                    stack.append((own, inner))
-        elif isinstance(item, list):
-            stack.extend((name, inner) for inner in item if type(inner) is not str)
-        elif isinstance(item, (int, float)) and not isinstance(item, bool):
-            yield name, item
+                kind = type(inner)
+                if kind is float or kind is int:
+                    own = _name(name, child, unit) if len(child) <= _LONGEST_NAME else None
+                    _gather(inner, own, by_field)  # type: ignore[arg-type]
+                elif kind is dict or kind is list:
+                    stack.append((_name(name, child, "") if len(child) <= _LONGEST_NAME else None, inner))
+        elif type(item) is list:
+            for inner in item:
+                kind = type(inner)
+                if kind is float or kind is int:
+                    _gather(inner, name, by_field)  # type: ignore[arg-type]
+                elif kind is dict or kind is list:
+                    stack.append((name, inner))
+        elif type(item) is float or type(item) is int:
+            _gather(item, name, by_field)
+
+
+def _gather(number: float, name: str | None, by_field: dict[str | None, array[float]]) -> None:
+    if -1e300 < number < 1e300:
+        sizes = by_field.get(name)
+        if sizes is None:
+            sizes = by_field[name] = array("d")
+        sizes.append(number)
 
 
 def _unit_of(item: dict[str, Json]) -> str:
