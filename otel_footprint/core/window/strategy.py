@@ -63,7 +63,7 @@ class WindowStrategyInput:
     ``"never"`` where a call that was not streamed reported none and no call before did. ``agent_model`` and
     ``provider_name`` are those of the call. ``now`` is Unix seconds. ``as_child(fn, *args)`` runs a billed call of the
     strategy's as a child of the window's span, not itself windowed; it gives back what ``fn`` does (an awaitable
-    stays one). ``is_notice`` tells a drop notice.
+    stays one). ``current_request`` is the index of the message that is being answered.
     """
 
     history: Sequence[Message]
@@ -87,12 +87,22 @@ class WindowStrategyInput:
 class Rebase:
     """How the new window lies on the old one: ``[*head, (one new message)?, *tail]``.
 
-    ``inserted_at`` is the Unix time of the new message; None where nothing was inserted.
+    ``inserted_at`` is the Unix time of the new message; None where nothing was inserted. ``absorbed`` are the indices of
+    old drop notices inside the head or the tail that left too; the counts include them.
     """
 
     head_count: int
     kept_tail_count: int
     inserted_at: float | None = None
+    absorbed: tuple[int, ...] = ()
+
+    def origins(self, size: int) -> tuple[int | None, ...]:
+        """For each message of the new window its index in the old one of ``size`` messages; None is the new message."""
+        kept: list[int | None] = [index for index in range(self.head_count) if index not in self.absorbed]
+        if self.inserted_at is not None:
+            kept.append(None)
+        kept += [index for index in range(size - self.kept_tail_count, size) if index not in self.absorbed]
+        return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
