@@ -73,6 +73,7 @@ class Runtime:
         self.providers: Final = providers
         self.implicit: Final = implicit
         self.emitter: Final = Emitter(
+            tracer_provider=providers.tracer,
             meter_provider=providers.meter,
             logger_provider=providers.logger,
             events=settings.events,

@@ -65,11 +65,11 @@ def names_source(registry: Registry) -> str:
     lines += ["IMPORTANCE: Final[Mapping[str, int]] = {"]
     lines += [f"    {_event(entry)}: {entry['importance']}," for entry in registry["event"]]
     lines += ["}"]
-    for entry in registry["event"]:
-        if "importance_unflagged" in entry:
-            lines.append(f"IMPORTANCE_UNFLAGGED: Final = {entry['importance_unflagged']}")
+    (unflagged,) = {entry["importance_unflagged"] for entry in registry["event"] if "importance_unflagged" in entry}
+    lines.append(f"IMPORTANCE_UNFLAGGED: Final = {unflagged}")
     lines += ["", "# Labels of metrics."]
-    lines += [f'LABEL_{constant(entry["name"])}: Final = "{entry["name"]}"' for entry in registry["label"]]
+    labels = dict.fromkeys(entry["name"] for entry in registry["label"])
+    lines += [f'LABEL_{constant(name)}: Final = "{name}"' for name in labels]
     lines += ["", "# Metrics."]
     for metric in registry["metric"]:
         lines += _metric(metric)
@@ -99,6 +99,7 @@ def tables(registry: Registry) -> dict[str, str]:
     parts = {
         "chat": _attribute_table(registry, (a for a in attributes if "chat" in a.get("spans", ()))),
         "invoke_agent": _attribute_table(registry, (a for a in attributes if "invoke_agent" in a.get("spans", ()))),
+        "window": _attribute_table(registry, (a for a in attributes if "window" in a.get("spans", ()))),
         "links": _attribute_table(registry, (a for a in attributes if a.get("link"))),
         "metrics": _metric_table(registry),
         "labels": _label_table(registry),
@@ -141,7 +142,8 @@ def _label_table(registry: Registry) -> str:
     rows = ["| Metric attribute | Values | What it says |", "|---|---|---|"]
     for label in registry["label"]:
         values = _words(registry, label["enum"]) if "enum" in label else "at most 100 distinct, then `_other`"
-        rows.append(f"| `{label['name']}` | {values} | {label['brief']} |")
+        where = f" of `{label['metric']}`" if "metric" in label else ""
+        rows.append(f"| `{label['name']}`{where} | {values} | {label['brief']} |")
     return "\n".join(rows)
 
 

@@ -64,7 +64,8 @@ class PlannedFacts:
     """What was decided about a call before it was made, so that what is observed of it agrees.
 
     - ``strategy`` is the name of the window strategy, ``decided`` whether the window differs by its doing from the one the
-      last completed call of this history sent.
+      last completed call of this history sent. ``window_ref`` is the span of the visit that changed it, None where nothing
+      records spans: what left by it leads there.
     - ``hint`` is the conversation and the thread this history was found to be, ``after`` its last completed call.
     - ``posture``, ``revisable`` (a revision of an ungrounded answer will follow), ``is_revision``; ``stream_unheld``: a
       stream that is not held back cannot be unsaid.
@@ -76,6 +77,7 @@ class PlannedFacts:
 
     strategy: str | None = None
     decided: bool = False
+    window_ref: CallRef | None = None
     hint: tuple[str, int] | None = None
     after: CallRef | None = None
     posture: Posture = "assist"

@@ -56,7 +56,8 @@ class WindowChange:
 
     ``decided_by`` is ``application``, ``provider`` or a strategy's name. Counts are of canonical messages without the
     system envelope; characters are exact. ``settled`` is False for a call without output: it changed nothing, so the
-    next call is compared with the same window again, and evictions are counted then.
+    next call is compared with the same window again, and evictions are counted then. ``reported``: a strategy of ours
+    decided them, and its own span and metrics hold them already.
     """
 
     decision: WindowDecision
@@ -70,6 +71,7 @@ class WindowChange:
     inserted: int = 0
     dropped_tools: tuple[str, ...] = ()
     settled: bool = True
+    reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

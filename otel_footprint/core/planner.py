@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from otel_footprint.core.call import Call, PlannedFacts
+from otel_footprint.core.call import Call, CallRef, PlannedFacts
 from otel_footprint.core.conversations import Limits
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import Posture
@@ -84,12 +84,18 @@ class Planned:
     run_id: str = ""
 
     def facts(
-        self, *, posture: Posture = "assist", revisable: bool = False, stream_unheld: bool = False
+        self,
+        *,
+        posture: Posture = "assist",
+        revisable: bool = False,
+        stream_unheld: bool = False,
+        window_ref: CallRef | None = None,
     ) -> PlannedFacts:
-        """What goes with the call to those who observe it."""
+        """What goes with the call to those who observe it. ``window_ref`` is the span of the strategy's visit."""
         return PlannedFacts(
             strategy=self.strategy,
             decided=self.decided,
+            window_ref=window_ref,
             hint=self.hint,
             posture=posture,
             revisable=revisable,

@@ -51,6 +51,11 @@ def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attribu
         attributes[names.WINDOW_SETTLED] = False
     if compacted_by_provider(decisions, call):
         attributes[names.GEN_AI_CONVERSATION_COMPACTED] = True
+    if call.planned is not None:
+        if call.planned.is_revision:
+            attributes[names.EVIDENCE_REVISION] = True
+        if call.planned.stream_unheld:
+            attributes[names.EVIDENCE_STREAM_UNHELD] = True
     if decisions.calls:
         attributes |= argument_attributes(decisions.calls)
     answer = AnswerSummary.worst(decisions)
@@ -121,6 +126,8 @@ def agent_attributes(summary: Summary, bounds: Bounds) -> Attributes:
         names.EVIDENCE_TOOL_RESULTS_THIS_TURN: summary.tool_results_this_turn,
         names.TOTALS_EVICTED: summary.evicted,
     }
+    if summary.revisions:
+        attributes[names.TOTALS_REVISIONS] = summary.revisions
     for status, count in summary.argument_statuses.items():
         attributes[names.TOTALS_ARGUMENT_STATUS[status]] = count
     if summary.last is None:

@@ -2,23 +2,21 @@
 
 Rules
 -----
-- It writes on spans that others opened, and opens none.
+- It writes on spans that others opened, and opens one kind of its own: that of a window strategy's visit.
 - Metrics do not depend on the span: they are written whether or not it is sampled. Attributes, span events and links need
   one that records. Log events belong to the span's context and go out without it being sampled.
 - A span that has ended, is not sampled, or is None is no error.
 - Each carrier is guarded apart from the others: a fault in one leaves the others whole.
-- ``gen_ai.evaluation.result`` always goes out as a log event too: some backends read it only there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from time import time_ns
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
-from opentelemetry._logs import SeverityNumber, get_logger
+from opentelemetry._logs import get_logger
 from opentelemetry.context import Context
 from opentelemetry.metrics import get_meter
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, TraceFlags
@@ -29,20 +27,21 @@ from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import Posture
 from otel_footprint.telemetry.attributes import agent_attributes, call_attributes, limit_attributes
 from otel_footprint.telemetry.capture import Capture, CaptureLevel
+from otel_footprint.telemetry.event_writer import EventsSetting, EventWriter
 from otel_footprint.telemetry.events import Events, events_of
-from otel_footprint.telemetry.instruments import Instruments
+from otel_footprint.telemetry.instruments import Instruments, RevisionOutcome
 from otel_footprint.telemetry.limits import Bounds
 from otel_footprint.telemetry.links import links_of
 from otel_footprint.telemetry.summary import Summary
+from otel_footprint.telemetry.window_span import VisitTools, WindowVisit
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
 
 SCOPE: Final = "otel_footprint"
-"""The instrumentation scope of our metrics and log events."""
-
-EventsSetting: TypeAlias = Literal["span", "log", "both"]
+"""The instrumentation scope of our metrics, log events and window spans."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,8 @@ class Emitter:
     """Everything of ours that goes out. Thread-safe: it holds no state but which metric series were seen.
 
     Args:
-        meter_provider, logger_provider: where metrics and log events go; None is OpenTelemetry's global one.
+        tracer_provider, meter_provider, logger_provider: where window spans, metrics and log events go; None is
+            OpenTelemetry's global one.
         events: whether decisions go out as span events, as log events, or both.
         capture_values: which values' text goes out.
         hash_key: key of the content hashes; None is a random one.
@@ -74,6 +74,7 @@ class Emitter:
     def __init__(
         self,
         *,
+        tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
         logger_provider: LoggerProvider | None = None,
         events: EventsSetting = "span",
@@ -82,11 +83,12 @@ class Emitter:
         posture: Posture = "assist",
     ) -> None:
         release = _release()
-        self._logger: Final = get_logger(SCOPE, release, logger_provider=logger_provider)
-        self._on_span: Final = events != "log"
-        self._in_log: Final = events != "span"
+        self._writer: Final = EventWriter(get_logger(SCOPE, release, logger_provider=logger_provider), events)
         self._capture: Final = Capture(capture_values, hash_key)
         self._instruments: Final = Instruments(get_meter(SCOPE, release, meter_provider), posture)
+        self._visits: Final = VisitTools(
+            trace.get_tracer(SCOPE, release, tracer_provider), self._instruments, self._writer, self._capture
+        )
 
     def emit(self, emission: Emission) -> None:
         """Write one call down. Called before its span ends."""
@@ -95,16 +97,34 @@ class Emitter:
         span = _recording(emission.span)
         bounds = Bounds()
         events = Events()
-        logs = self._logs()
-        if (span is not None and self._on_span) or logs:
+        on_span, in_log = self._writer.wanted(span, results=bool(emission.decisions.judgements))
+        if on_span or in_log:
             with guard("telemetry.events"):
                 events = events_of(emission.decisions, emission.call, self._capture, bounds)
         if span is not None:
             with guard("telemetry.span"):
                 self._write(span, emission, events, bounds)
-        if logs and events.made:
+        if in_log and events.made:
             with guard("telemetry.logs"):
-                self._log(emission, events)
+                self._writer.in_log(_context_of(emission), events)
+
+    def window_visit(self, strategy: str, context: Context, started_ns: int) -> WindowVisit:
+        """A visit of this strategy, for the call that is made in this context; see :class:`WindowVisit`."""
+        return WindowVisit(self._visits, strategy, context, started_ns)
+
+    def revised(self, posture: Posture, outcome: RevisionOutcome, context: Context) -> None:
+        """Count one revision that the posture asked for."""
+        with guard("telemetry.metrics"):
+            self._instruments.revised(posture, outcome, context)
+
+    def answer_stands(self, emission: Emission) -> None:
+        """Count the answers of a call that were drafts when they were emitted and go out after all: their revision failed.
+
+        The decisions are those of the draft's call, with the action that was taken in the end.
+        """
+        with guard("telemetry.metrics"):
+            labels = self._instruments.call(emission.call.model, emission.call.agent)
+            self._count_answers(emission.decisions, labels, _context_of(emission))
 
     def summarise(self, span: Span | None, summary: Summary) -> None:
         """Write the summary of an agent's calls on its span, before it ends."""
@@ -132,12 +152,16 @@ class Emitter:
             return
         context = _context_of(emission)
         self._instruments.window(decisions.window, context)
-        for judgement in decisions.judgements:
-            self._instruments.answer(judgement, labels, context)
+        self._count_answers(decisions, labels, context)
         for emitted in decisions.calls:
             self._instruments.arguments(emitted, context)
         if decisions.judgements and emission.evidence_seconds is not None:
             self._instruments.judged(emission.evidence_seconds, context)
+
+    def _count_answers(self, decisions: Decisions, labels: dict[str, str], context: Context) -> None:
+        for judgement in decisions.judgements:
+            if judgement.action != "recheck":
+                self._instruments.answer(judgement, labels, context)
 
     def _write(self, span: Span, emission: Emission, events: Events, bounds: Bounds) -> None:
         links, links_dropped = links_of(emission.decisions, bounds)
@@ -146,32 +170,7 @@ class Emitter:
         span.set_attributes(attributes)
         for link in links:
             span.add_link(link.context, link.attributes)
-        if self._on_span:
-            now = time_ns()
-            for offset, event in enumerate(event for event in events.made if event.kept):
-                # One nanosecond apart, so that backends that sort by time keep the order.
-                span.add_event(event.name, event.attributes, now + offset)
-
-    def _logs(self) -> bool:
-        """Whether anybody listens to our log events: making them costs more than asking."""
-        with guard("telemetry.logs"):
-            return self._logger.enabled(severity_number=SeverityNumber.INFO)
-        return False
-
-    def _log(self, emission: Emission, events: Events) -> None:
-        context = _context_of(emission)
-        now = time_ns()
-        for offset, event in enumerate(events.made):
-            if not (self._in_log or event.is_result):
-                continue
-            if self._logger.enabled(context=context, severity_number=SeverityNumber.INFO, event_name=event.name):
-                self._logger.emit(
-                    timestamp=now + offset,
-                    context=context,
-                    severity_number=SeverityNumber.INFO,
-                    event_name=event.name,
-                    attributes=event.attributes,
-                )
+        self._writer.on_span(span, events)
 
 
 def _recording(span: Span | None) -> Span | None:

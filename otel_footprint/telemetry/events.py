@@ -4,14 +4,15 @@ Rules
 -----
 - A span takes 64 of our events. Where there are more, the summary of each answer goes first, then flagged values, then
   evictions, then the rest; those that are kept keep their order, and the remainder is counted.
-- What left a window of a call without output is reported by the next call that completes, so not here.
+- What left a window of a call without output is reported by the next call that completes, so not here; nor is what a
+  window strategy dropped, which stands on that strategy's span.
 - No event holds text of a message, an argument or a result; a value's text only where the capture level shows it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
@@ -27,21 +28,23 @@ from otel_footprint.telemetry.summary import AnswerSummary
 
 _PARAMETER: Final = re.compile(r"[A-Za-z_](?:[A-Za-z_\-]|\d(?!\d)){0,63}(?=[.\[]|\Z)")
 """A parameter's name, as a tool declares it; a key with a longer number in it may be data."""
-_SLOT: Final = "messages"
+SLOT: Final = "messages"
 _EVALUATION: Final = "agentfootprint.evidence"
 
 
-class _Attributes(Protocol):
+class MakesAttributes(Protocol):
+    """Makes the attributes of one event, when they are needed."""
+
     def __call__(self) -> Attributes: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class PlannedEvent:
     """An event before its attributes are made: most of a great many are never made."""
 
     name: str
     importance: int
-    attributes: _Attributes
+    attributes: MakesAttributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,11 @@ class Events:
 
 def events_of(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Events:
     """The events of one call, within the limits."""
-    planned = list(_plan(decisions, call, capture, bounds))
+    return within_limit(list(_plan(decisions, call, capture, bounds)))
+
+
+def within_limit(planned: Sequence[PlannedEvent]) -> Events:
+    """The most important of these events, as many as a span takes, in their order."""
     if not planned:
         return Events()
     kept = set(range(len(planned)))
@@ -87,38 +94,42 @@ def events_of(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds
     )
 
 
-def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Iterator[_Planned]:
+def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
     window = decisions.window
     if window.settled:
-        for eviction in window.evictions:
-            yield _planned(names.EVENT_CONTEXT_EVICTED, partial(_evicted, eviction, window.decided_by, capture, bounds))
+        for eviction in () if window.reported else window.evictions:
+            yield plan_event(
+                names.EVENT_CONTEXT_EVICTED, partial(evicted, eviction, window.decided_by, capture, bounds)
+            )
         for rewrite in window.rewrites:
-            yield _planned(names.EVENT_CONTEXT_REWRITTEN, partial(_rewritten, rewrite, capture, bounds))
+            yield plan_event(names.EVENT_CONTEXT_REWRITTEN, partial(_rewritten, rewrite, capture, bounds))
     for judgement in decisions.judgements:
-        yield _planned(names.EVENT_AGENT_EVIDENCE_CHECKED, partial(_checked, judgement, decisions, bounds))
+        yield plan_event(names.EVENT_AGENT_EVIDENCE_CHECKED, partial(_checked, judgement, decisions, bounds))
         for index, value in enumerate(judgement.values):
-            yield _Planned(
+            yield PlannedEvent(
                 names.EVENT_EVIDENCE_VALUE,
                 names.IMPORTANCE[names.EVENT_EVIDENCE_VALUE] if value.flagged else names.IMPORTANCE_UNFLAGGED,
                 partial(_value, value, index, judgement.choice, capture, bounds),
             )
-        yield _planned(names.EVENT_GEN_AI_EVALUATION_RESULT, partial(_result, judgement, call, bounds))
+        yield plan_event(names.EVENT_GEN_AI_EVALUATION_RESULT, partial(_result, judgement, call, bounds))
     for emitted in decisions.calls:
         for index, argument in enumerate(emitted.values):
-            yield _Planned(
+            yield PlannedEvent(
                 names.EVENT_ARGUMENT_VALUE,
                 names.IMPORTANCE[names.EVENT_ARGUMENT_VALUE] if argument.unaccounted else names.IMPORTANCE_UNFLAGGED,
                 partial(_argument, argument, index, emitted, capture, bounds),
             )
 
 
-def _planned(name: str, attributes: _Attributes) -> _Planned:
-    return _Planned(name, names.IMPORTANCE[name], attributes)
+def plan_event(name: str, attributes: MakesAttributes) -> PlannedEvent:
+    """An event whose importance is that of its name."""
+    return PlannedEvent(name, names.IMPORTANCE[name], attributes)
 
 
-def _evicted(eviction: Eviction, decided_by: str, capture: Capture, bounds: Bounds) -> Attributes:
+def evicted(eviction: Eviction, decided_by: str, capture: Capture, bounds: Bounds) -> Attributes:
+    """What is said of one message that left."""
     attributes: Attributes = {
-        names.EVICTION_SLOT: _SLOT,
+        names.EVICTION_SLOT: SLOT,
         names.EVICTION_CONTENT_HASH: capture.content_hash(eviction.key),
         names.EVICTION_REASON: eviction.reason,
         names.EVICTION_DECIDED_BY: bounds.text(decided_by),
@@ -142,7 +153,7 @@ def _evicted(eviction: Eviction, decided_by: str, capture: Capture, bounds: Boun
 
 def _rewritten(rewrite: Rewrite, capture: Capture, bounds: Bounds) -> Attributes:
     attributes: Attributes = {
-        names.REWRITE_SLOT: _SLOT,
+        names.REWRITE_SLOT: SLOT,
         names.REWRITE_CONTENT_HASH: capture.content_hash(rewrite.key),
         names.REWRITE_ROLE: rewrite.role,
         names.REWRITE_INDEX: rewrite.index,

@@ -14,21 +14,30 @@ Rules
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 from opentelemetry.context import Context
 from opentelemetry.metrics import Counter, Histogram, Meter
 
-from otel_footprint.core.decisions import WindowChange
+from otel_footprint.core.decisions import Eviction, WindowChange
 from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES, CallJudgement, Judgement, Posture, Status, Verdict
+from otel_footprint.core.window.record import REFUSAL_REASONS, Inactive
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import NO_STATUS
 from otel_footprint.telemetry.limits import MAX_NAMES, encodable
 from otel_footprint.telemetry.metric import Metric
+from otel_footprint.telemetry.window_facts import VisitFacts, VisitOutcome
+
+RevisionOutcome: TypeAlias = Literal["grounded", "flagged", "refused", "tool_calls", "failed"]
+"""What came of a revision: nothing in it is flagged, it went out flagged, it was refused to the application, it asks for
+tools, or the call failed."""
+
+VISIT_OUTCOMES: Final[tuple[VisitOutcome, ...]] = ("removed", "folded", "refused", "kept", *get_args(Inactive))
 
 OTHER: Final = "_other"
+_REVISING: Final[tuple[Posture, ...]] = ("guard", "rails")
 _MAX_NAME_CHARS: Final = 128
 _MAX_SEEDED: Final = 100  # combinations of model and agent; the SDK holds 2,000 series for an instrument
 
@@ -73,6 +82,9 @@ class Instruments:
         self._values: Final = _counter(meter, names.METRIC_EVIDENCE_VALUES)
         self._arguments: Final = _counter(meter, names.METRIC_ARGUMENTS_VALUES)
         self._evictions: Final = _counter(meter, names.METRIC_WINDOW_EVICTIONS)
+        self._visits: Final = _counter(meter, names.METRIC_WINDOW_VISITS)
+        self._refusals: Final = _counter(meter, names.METRIC_WINDOW_REFUSALS)
+        self._revisions: Final = _counter(meter, names.METRIC_EVIDENCE_REVISIONS)
         self._dropped: Final = _counter(meter, names.METRIC_CONVERSATIONS_DROPPED)
         self._errors: Final = _counter(meter, names.METRIC_ERRORS)
         self._duration: Final = _histogram(meter, names.METRIC_EVIDENCE_DURATION)
@@ -83,10 +95,12 @@ class Instruments:
         self._shapes: Final = Names()
         self._tools: Final = Names()
         self._deciders: Final = Names()
+        self._strategies: Final = Names()
         self._places: Final = Names()
         self._seeded: Final[dict[tuple[str, str | None, str | None], None]] = {}
         self._seeded_shapes: Final[dict[str, None]] = {}
         self._seeded_tools: Final[dict[str, None]] = {}
+        self._seeded_strategies: Final[dict[str, None]] = {}
         self._seed_base()
 
     def call(self, model: str | None, agent: str | None) -> dict[str, str]:
@@ -102,17 +116,44 @@ class Instruments:
     def window(self, change: WindowChange, context: Context) -> None:
         """The window of a completed call, and what left it."""
         self._chars.record(change.chars_after, context=context)
-        if not change.settled:
-            return
-        decided_by = self._deciders.label(change.decided_by) if change.evictions else ""
-        for (reason, tool), number in collections.Counter((e.reason, e.tool) for e in change.evictions).items():
+        if change.settled and change.evictions and not change.reported:
+            self._left(change.evictions, change.decided_by, context)
+
+    def _left(self, evictions: Sequence[Eviction], by: str, context: Context) -> None:
+        decided_by = self._deciders.label(by)
+        for (reason, tool), number in collections.Counter((e.reason, e.tool) for e in evictions).items():
             labels = {names.LABEL_DECIDED_BY: decided_by, names.LABEL_REASON: reason}
             if tool is not None:
                 labels[names.LABEL_TOOL] = self._tools.label(tool)
             self._evictions.add(number, labels, context)
-        for eviction in change.evictions:
+        for eviction in evictions:
             if eviction.survival_ms > 0:
                 self._survival.record(eviction.survival_ms / 1000, context=context)
+
+    def strategy(self, name: str) -> str:
+        """The label of a window strategy, whose visits' series exist at 0 from here on."""
+        label = self._strategies.label(name)
+        if label not in self._seeded_strategies:
+            if not self._seeded_strategies:
+                self._seed_base()  # the application may have set its meter provider since
+            self._seeded_strategies[label] = None
+            for outcome in VISIT_OUTCOMES:
+                self._visits.add(0, {names.LABEL_STRATEGY: label, names.LABEL_OUTCOME: outcome})
+            for reason in REFUSAL_REASONS:
+                self._refusals.add(0, {names.LABEL_STRATEGY: label, names.LABEL_REASON: reason})
+        return label
+
+    def visit(self, facts: VisitFacts, outcome: VisitOutcome, context: Context) -> None:
+        """One visit that engaged, what it refused and what left by it."""
+        label = self.strategy(facts.record.strategy)
+        self._visits.add(1, {names.LABEL_STRATEGY: label, names.LABEL_OUTCOME: outcome}, context)
+        for reason, number in collections.Counter(refusal.reason for refusal in facts.record.refusals).items():
+            self._refusals.add(number, {names.LABEL_STRATEGY: label, names.LABEL_REASON: reason}, context)
+        self._left(facts.evictions, facts.record.strategy, context)
+
+    def revised(self, posture: Posture, outcome: RevisionOutcome, context: Context) -> None:
+        """One revision that a posture asked for."""
+        self._revisions.add(1, {names.LABEL_POSTURE: posture, names.LABEL_OUTCOME: outcome}, context)
 
     def answer(self, judgement: Judgement, labels: dict[str, str], context: Context) -> None:
         """One judged answer of a call with these labels."""
@@ -154,6 +195,13 @@ class Instruments:
         for status in STATUSES:
             self._values.add(0, {names.LABEL_STATUS: status})
             self._arguments.add(0, {names.LABEL_STATUS: status})
+        for outcome in VISIT_OUTCOMES:
+            self._visits.add(0, {names.LABEL_OUTCOME: outcome})
+        for reason in REFUSAL_REASONS:
+            self._refusals.add(0, {names.LABEL_REASON: reason})
+        for posture in _REVISING:
+            for revised in get_args(RevisionOutcome):
+                self._revisions.add(0, {names.LABEL_POSTURE: posture, names.LABEL_OUTCOME: revised})
         self._dropped.add(0)
         self._errors.add(0)
 

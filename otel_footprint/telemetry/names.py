@@ -26,6 +26,44 @@ WINDOW_INSERTED: Final = "agentfootprint.window.inserted"
 WINDOW_DROPPED_TOOLS: Final = "agentfootprint.window.dropped_tools"
 WINDOW_DROPPED_TOOLS_OMITTED: Final = "agentfootprint.window.dropped_tools_omitted"
 WINDOW_SETTLED: Final = "agentfootprint.window.settled"
+WINDOW_STRATEGY: Final = "agentfootprint.window.strategy"
+WINDOW_OUTCOME: Final = "agentfootprint.window.outcome"
+WINDOW_INACTIVE: Final = "agentfootprint.window.inactive"
+WINDOW_REFUSALS: Final = "agentfootprint.window.refusals"
+WINDOW_REFUSED: Final[Mapping[str, str]] = {
+    "current-request": "agentfootprint.window.refused.current-request",
+    "system-envelope": "agentfootprint.window.refused.system-envelope",
+    "paused-tool": "agentfootprint.window.refused.paused-tool",
+    "pending-check-in": "agentfootprint.window.refused.pending-check-in",
+    "unresolved-tool-call": "agentfootprint.window.refused.unresolved-tool-call",
+    "last-tool-result": "agentfootprint.window.refused.last-tool-result",
+    "ledger-fact": "agentfootprint.window.refused.ledger-fact",
+    "inside-keep-window": "agentfootprint.window.refused.inside-keep-window",
+    "only-existing-summary": "agentfootprint.window.refused.only-existing-summary",
+    "summarizer-failed": "agentfootprint.window.refused.summarizer-failed",
+    "replacement-not-smaller": "agentfootprint.window.refused.replacement-not-smaller",
+}
+WINDOW_REFUSAL: Final = "agentfootprint.window.refusal"
+WINDOW_UNREACHED: Final = "agentfootprint.window.unreached"
+WINDOW_OBSERVATIONS_PINNED: Final = "agentfootprint.window.observations.pinned"
+WINDOW_OBSERVATIONS_YIELDED: Final = "agentfootprint.window.observations.yielded"
+WINDOW_OBSERVATIONS_LIMIT: Final = "agentfootprint.window.observations.limit"
+WINDOW_OBSERVATIONS_STAND_DOWN: Final = "agentfootprint.window.observations.stand_down"
+WINDOW_LEDGER_FACTS_PINNED: Final = "agentfootprint.window.ledger_facts.pinned"
+WINDOW_LEDGER_FACTS_YIELDED: Final = "agentfootprint.window.ledger_facts.yielded"
+WINDOW_LEDGER_FACTS_LIMIT: Final = "agentfootprint.window.ledger_facts.limit"
+WINDOW_LEDGER_FACTS_STAND_DOWN: Final = "agentfootprint.window.ledger_facts.stand_down"
+WINDOW_KEEP_RECENT_TURNS: Final = "agentfootprint.window.keep_recent_turns"
+WINDOW_TURNS_BEFORE: Final = "agentfootprint.window.turns_before"
+WINDOW_TURNS_AFTER: Final = "agentfootprint.window.turns_after"
+WINDOW_THRESHOLD_TOKENS: Final = "agentfootprint.window.threshold_tokens"
+WINDOW_MEASURED_TOKENS: Final = "agentfootprint.window.measured_tokens"
+WINDOW_SUMMARY_CHARS: Final = "agentfootprint.window.summary_chars"
+WINDOW_SUMMARIZER_MODEL: Final = "agentfootprint.window.summarizer_model"
+WINDOW_SUMMARIZER_INPUT_TOKENS: Final = "agentfootprint.window.summarizer_input_tokens"
+WINDOW_SUMMARIZER_OUTPUT_TOKENS: Final = "agentfootprint.window.summarizer_output_tokens"
+WINDOW_SUMMARIZER_SKIPPED: Final = "agentfootprint.window.summarizer_skipped"
+WINDOW_RETAIN: Final = "agentfootprint.window.retain"
 EVIDENCE_VERDICT: Final = "agentfootprint.evidence.verdict"
 EVIDENCE_WORST_STATUS: Final = "agentfootprint.evidence.worst_status"
 EVIDENCE_ACTION: Final = "agentfootprint.evidence.action"
@@ -49,6 +87,8 @@ EVIDENCE_EARLIER_TURNS_ONLY: Final = "agentfootprint.evidence.earlier_turns_only
 EVIDENCE_TOOL_RESULTS_THIS_TURN: Final = "agentfootprint.evidence.tool_results_this_turn"
 EVIDENCE_CHOICE: Final = "agentfootprint.evidence.choice"
 EVIDENCE_CHOICES: Final = "agentfootprint.evidence.choices"
+EVIDENCE_REVISION: Final = "agentfootprint.evidence.revision"
+EVIDENCE_STREAM_UNHELD: Final = "agentfootprint.evidence.stream_unheld"
 TOTALS_CALLS: Final = "agentfootprint.totals.calls"
 TOTALS_ANSWERS: Final = "agentfootprint.totals.answers"
 TOTALS_VERDICT: Final[Mapping[str, str]] = {
@@ -83,6 +123,7 @@ TOTALS_ARGUMENT_STATUS: Final[Mapping[str, str]] = {
 TOTALS_WORST_VERDICT: Final = "agentfootprint.totals.worst_verdict"
 TOTALS_WORST_STATUS: Final = "agentfootprint.totals.worst_status"
 TOTALS_EVICTED: Final = "agentfootprint.totals.evicted"
+TOTALS_REVISIONS: Final = "agentfootprint.totals.revisions"
 LIMITS_EVENTS_DROPPED: Final = "agentfootprint.limits.events_dropped"
 LIMITS_LINKS_DROPPED: Final = "agentfootprint.limits.links_dropped"
 LIMITS_TEXTS_CUT: Final = "agentfootprint.limits.texts_cut"
@@ -109,6 +150,18 @@ REWRITE_TOOL_CALL_ID: Final = "agentfootprint.rewrite.tool_call_id"
 REWRITE_INDEX: Final = "agentfootprint.rewrite.index"
 REWRITE_CHARS_BEFORE: Final = "agentfootprint.rewrite.chars_before"
 REWRITE_CHARS_AFTER: Final = "agentfootprint.rewrite.chars_after"
+REFUSAL_REASON: Final = "agentfootprint.refusal.reason"
+REFUSAL_TURN_INDEX: Final = "agentfootprint.refusal.turn_index"
+REFUSAL_MESSAGE_INDEX: Final = "agentfootprint.refusal.message_index"
+REFUSAL_TOOL: Final = "agentfootprint.refusal.tool"
+REFUSAL_TOOL_CALL_IDS: Final = "agentfootprint.refusal.tool_call_ids"
+REFUSAL_CHARS: Final = "agentfootprint.refusal.chars"
+BUDGET_SLOT: Final = "agentfootprint.budget.slot"
+BUDGET_CAP: Final = "agentfootprint.budget.cap"
+BUDGET_PROJECTED: Final = "agentfootprint.budget.projected"
+BUDGET_OVERFLOW_BY: Final = "agentfootprint.budget.overflow_by"
+BUDGET_PLAN_ACTION: Final = "agentfootprint.budget.plan_action"
+BUDGET_UNIT: Final = "agentfootprint.budget.unit"
 VALUE_INDEX: Final = "agentfootprint.value.index"
 VALUE_SHAPE: Final = "agentfootprint.value.shape"
 VALUE_STATUS: Final = "agentfootprint.value.status"
@@ -162,6 +215,8 @@ GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
 
 # Events.
 EVENT_CONTEXT_EVICTED: Final = "agentfootprint.context.evicted"
+EVENT_CONTEXT_REFUSED: Final = "agentfootprint.context.refused"
+EVENT_CONTEXT_BUDGET_PRESSURE: Final = "agentfootprint.context.budget_pressure"
 EVENT_CONTEXT_REWRITTEN: Final = "agentfootprint.context.rewritten"
 EVENT_AGENT_EVIDENCE_CHECKED: Final = "agentfootprint.agent.evidence_checked"
 EVENT_EVIDENCE_VALUE: Final = "agentfootprint.evidence.value"
@@ -171,6 +226,8 @@ EVENT_GEN_AI_EVALUATION_RESULT: Final = "gen_ai.evaluation.result"
 # Which events are kept when there are more than a span takes: 1 first.
 IMPORTANCE: Final[Mapping[str, int]] = {
     EVENT_CONTEXT_EVICTED: 4,
+    EVENT_CONTEXT_REFUSED: 4,
+    EVENT_CONTEXT_BUDGET_PRESSURE: 1,
     EVENT_CONTEXT_REWRITTEN: 5,
     EVENT_AGENT_EVIDENCE_CHECKED: 1,
     EVENT_EVIDENCE_VALUE: 3,
@@ -189,6 +246,8 @@ LABEL_STATUS: Final = "status"
 LABEL_SHAPE: Final = "shape"
 LABEL_DECIDED_BY: Final = "decided_by"
 LABEL_REASON: Final = "reason"
+LABEL_STRATEGY: Final = "strategy"
+LABEL_OUTCOME: Final = "outcome"
 LABEL_TOOL: Final = "tool"
 LABEL_PLACE: Final = "place"
 
@@ -196,12 +255,17 @@ LABEL_PLACE: Final = "place"
 METRIC_ANSWERS: Final = Metric(
     name="agentfootprint.answers",
     unit="{answer}",
-    brief="Answers judged, each choice counted.",
+    brief="Answers judged, each choice counted. A draft that was sent back to be revised is none, unless its revision failed.",
 )
 METRIC_EVIDENCE_VALUES: Final = Metric(
     name="agentfootprint.evidence.values",
     unit="{value}",
     brief="Values that answers state.",
+)
+METRIC_EVIDENCE_REVISIONS: Final = Metric(
+    name="agentfootprint.evidence.revisions",
+    unit="{revision}",
+    brief="Answers that were sent back to be revised, by what came of it.",
 )
 METRIC_ARGUMENTS_VALUES: Final = Metric(
     name="agentfootprint.arguments.values",
@@ -218,6 +282,16 @@ METRIC_WINDOW_EVICTIONS: Final = Metric(
     name="agentfootprint.window.evictions",
     unit="{message}",
     brief="Messages that left a window.",
+)
+METRIC_WINDOW_VISITS: Final = Metric(
+    name="agentfootprint.window.visits",
+    unit="{visit}",
+    brief="Visits of a window strategy that engaged, by what came of them.",
+)
+METRIC_WINDOW_REFUSALS: Final = Metric(
+    name="agentfootprint.window.refusals",
+    unit="{refusal}",
+    brief="Refusals to leave a window, each turn counted at each visit.",
 )
 METRIC_WINDOW_SURVIVAL: Final = Metric(
     name="agentfootprint.window.survival",

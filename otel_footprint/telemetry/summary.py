@@ -3,6 +3,8 @@
 Rules
 -----
 - A summary holds words and numbers only, no value: it may live as long as the conversation does.
+- A draft, which is an answer that was sent back to be revised (``recheck``), is no answer of an agent: it is counted as a
+  revision. Where its revision failed and it goes out after all, :meth:`Summary.add_answers` puts it in.
 - A call with several choices is summarised by its worst one: ungrounded, inconclusive, not_applicable, grounded,
   no_claims, in this order; between equals the worse status, then the first choice.
 """
@@ -92,6 +94,7 @@ class Summary:
     iteration: int = 0
     tool_results_this_turn: int = 0
     evicted: int = 0
+    revisions: int = 0
     last: AnswerSummary | None = None
     worst_verdict: Verdict | None = None
     worst_status: Status | None = None
@@ -121,8 +124,14 @@ class Summary:
             evicted=self.evicted + (len(decisions.window.evictions) if decisions.window.settled else 0),
             argument_statuses=self._with_arguments(decisions),
         )
+        if any(judgement.action == "recheck" for judgement in decisions.judgements):
+            return replace(summary, revisions=summary.revisions + 1)
+        return summary.add_answers(decisions)
+
+    def add_answers(self, decisions: Decisions) -> Summary:
+        """The summary with the answers of a call that it holds already."""
         worst = AnswerSummary.worst(decisions)
-        return summary if worst is None else summary._with_answers(decisions, worst)
+        return self if worst is None else self._with_answers(decisions, worst)
 
     def _with_arguments(self, decisions: Decisions) -> Mapping[Status, int]:
         if not decisions.calls:
