@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.messages import Message
 from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.record import (
@@ -26,8 +27,6 @@ from otel_footprint.core.window.record import (
     WindowEviction,
     WindowRecord,
 )
-
-Standing: TypeAlias = Literal["fact", "open", "noise", "ruled-out"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""How far an answer stands: witness rows, and the fold over them."""

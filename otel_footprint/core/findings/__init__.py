@@ -1,0 +1,1 @@
+"""What the model itself declares about results: the reserved argument, its ledger, and what follows from it."""
