@@ -1,42 +1,136 @@
 """The collector's configuration and the compose file: well formed, pinned in one place, open to this machine only.
 
-The programs that read them are not run here.
+The programs that read them are run by ``make e2e``.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from packaging_paths import ROOT
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+COLLECTOR = ROOT / "collector"
 COMPOSE = ROOT / "docker-compose.yml"
+OVERLAYS = sorted(path for path in COLLECTOR.glob("*.yaml") if path.name != "config.yaml")
+REGISTRY = tomllib.loads((ROOT / "otel_footprint" / "telemetry" / "registry.toml").read_text())
 
 
 def compose() -> dict[str, Any]:
     return dict(yaml.safe_load(COMPOSE.read_text()))
 
 
-def collector() -> dict[str, Any]:
-    return dict(yaml.safe_load((ROOT / "collector" / "config.yaml").read_text()))
+def merged(*overlays: Path) -> dict[str, Any]:
+    """The configuration as the collector merges it: an overlay's maps go into the base's, its lists replace them."""
+
+    def merge(base: Any, over: Any) -> Any:
+        if isinstance(base, dict) and isinstance(over, dict):
+            return {**base, **{key: merge(base.get(key), value) for key, value in over.items()}}
+        return over
+
+    config: Any = yaml.safe_load((COLLECTOR / "config.yaml").read_text())
+    for overlay in overlays:
+        config = merge(config, yaml.safe_load(overlay.read_text()))
+    return dict(config)
 
 
-def test_every_component_of_a_pipeline_is_configured_and_every_configured_one_is_used() -> None:
-    config = collector()
-    for section in ("receivers", "processors", "exporters"):
-        used = {name for pipeline in config["service"]["pipelines"].values() for name in pipeline[section]}
-        assert used == set(config[section])
+def pinned() -> dict[str, str]:
+    lines = (ROOT / ".env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
-def test_the_memory_limiter_comes_first() -> None:
-    for pipeline in collector()["service"]["pipelines"].values():
-        assert pipeline["processors"][0] == "memory_limiter"
+@pytest.mark.parametrize("overlays", [(), *((path,) for path in OVERLAYS), tuple(OVERLAYS)])
+def test_every_component_of_a_pipeline_is_configured_and_every_configured_one_is_used(
+    overlays: tuple[Path, ...],
+) -> None:
+    config = merged(*overlays)
+    pipelines = config["service"]["pipelines"].values()
+    given = {name for pipeline in pipelines for name in pipeline["exporters"]}
+    taken = {name for pipeline in pipelines for name in pipeline["receivers"]}
+    connectors = set(config["connectors"])
+    assert taken == set(config["receivers"]) | connectors
+    assert given == set(config["exporters"]) | connectors
+    assert {name for pipeline in pipelines for name in pipeline.get("processors", ())} == set(config["processors"])
+    assert set(config["service"]["extensions"]) == set(config["extensions"])
+
+
+def test_overlays_add_pipelines_and_repeat_no_list_of_the_base() -> None:
+    base = merged()["service"]["pipelines"]
+    for overlay in OVERLAYS:
+        for name, pipeline in yaml.safe_load(overlay.read_text()).get("service", {}).get("pipelines", {}).items():
+            assert not set(pipeline) & set(base.get(name, {})), f"{overlay.name} replaces a list of {name}"
+
+
+def test_the_memory_limiter_comes_first_wherever_data_comes_in() -> None:
+    for pipeline in merged(*OVERLAYS)["service"]["pipelines"].values():
+        if "otlp" in pipeline["receivers"]:
+            assert pipeline["processors"][0] == "memory_limiter"
+
+
+def test_what_must_not_leave_is_removed_before_anything_else_sees_it() -> None:
+    pipelines = merged(*OVERLAYS)["service"]["pipelines"]
+    for name, pipeline in pipelines.items():
+        if "otlp" in pipeline["receivers"] and not name.startswith("metrics"):
+            assert pipeline["processors"][-3:] == ["redaction/credentials", "transform/content", "transform/values"]
 
 
 def test_the_collector_listens_on_this_machine_unless_told_otherwise() -> None:
-    for protocol in collector()["receivers"]["otlp"]["protocols"].values():
-        assert protocol["endpoint"].startswith("${env:OTLP_HOST:-127.0.0.1}:")
+    for path in COLLECTOR.rglob("*.yaml"):
+        for line in path.read_text().splitlines():
+            match = re.match(r"\s*(endpoint|host): (\S+)", line)
+            if match:
+                assert re.match(r"\$\{env:\w+:-127\.0\.0\.1[:}]", match[2]), f"{path.name}: {line}"
+
+
+def test_counted_metrics_are_those_of_the_registry() -> None:
+    metrics = {metric["name"]: metric for metric in REGISTRY["metric"]}
+    attributes = {attribute["name"] for attribute in REGISTRY["attribute"]}
+    events = {event["name"] for event in REGISTRY["event"]}
+    config = merged()
+    renamed = dict(
+        re.findall(
+            r'set\(datapoint\.attributes\["(\w+)"\], datapoint\.attributes\["([\w.]+)"\]\)',
+            "\n".join(config["processors"]["transform/counts"]["metric_statements"]),
+        )
+    )
+    for name, counted in config["connectors"]["count"]["spanevents"].items():
+        assert counted["description"] == metrics[name]["brief"], "the same text, or Prometheus is told two"
+        (condition,) = counted["conditions"]
+        (event,) = re.findall(r'spanevent\.name == "([\w.]+)"', condition)
+        assert event in events
+        for attribute in counted["attributes"]:
+            assert attribute["key"] in attributes | {"model", "agent"}
+        labels = {label for label, key in renamed.items() if key in {a["key"] for a in counted["attributes"]}}
+        labels |= {a["key"] for a in counted["attributes"]} & {"model", "agent"}
+        assert labels == set(metrics[name]["attributes"])
+
+
+def test_every_attribute_that_may_hold_a_value_is_removed() -> None:
+    statements = merged()["processors"]["transform/values"]["trace_statements"]
+    for attribute in REGISTRY["attribute"]:
+        removed = [re.search(re.search(r'"(.*)"', s)[1].replace("\\\\", "\\"), attribute["name"]) for s in statements]  # type: ignore[index]
+        assert all(removed) == (attribute["privacy"] == "value"), attribute["name"]
+
+
+def test_sampling_goes_by_names_of_the_registry() -> None:
+    known = {attribute["name"]: attribute for attribute in REGISTRY["attribute"]}
+    text = (COLLECTOR / "sampling.yaml").read_text()
+    assert set(re.findall(r"agentfootprint(?:\.\w+)+", text)) <= set(known)
+    for policy in merged(COLLECTOR / "sampling.yaml")["processors"]["tail_sampling"]["policies"]:
+        if policy["type"] == "string_attribute":
+            enum = known[policy["string_attribute"]["key"]]["enum"]
+            assert set(policy["string_attribute"]["values"]) <= set(REGISTRY["enums"][enum])
 
 
 def test_published_ports_are_bound_to_loopback() -> None:
@@ -46,18 +140,32 @@ def test_published_ports_are_bound_to_loopback() -> None:
 
 
 def test_every_image_is_pinned_in_one_place() -> None:
-    pinned = dict(
-        line.split("=", 1) for line in (ROOT / ".env").read_text().splitlines() if line and not line.startswith("#")
-    )
     for service in compose()["services"].values():
-        variable = re.fullmatch(r"[\w./-]+:\$\{(\w+)\}", service["image"])
+        variable = re.fullmatch(r"[\w./-]+:v?\$\{(\w+)\}", service["image"])
         assert variable, service["image"]
-        assert re.fullmatch(r"\d+\.\d+\.\d+", pinned[variable.group(1)])
+        assert re.fullmatch(r"\d+\.\d+\.\d+", pinned()[variable.group(1)])
+
+
+def test_the_tested_collector_and_jaeger_are_those_of_the_compose_file() -> None:
+    wanted = json.loads((COLLECTOR / "servers" / "servers.json").read_text())["go"]
+    assert wanted["otelcol"]["builder"].endswith(f"@v{pinned()['OTELCOL_VERSION']}")
+    assert wanted["jaeger"]["release"] == pinned()["JAEGER_VERSION"]
+    manifest = yaml.safe_load((COLLECTOR / "servers" / wanted["otelcol"]["manifest"]).read_text())
+    components = [
+        part["gomod"] for kind, parts in manifest.items() if kind not in ("dist", "providers") for part in parts
+    ]
+    assert {module.split()[1] for module in components} == {f"v{pinned()['OTELCOL_VERSION']}"}
+
+
+def mounted(service: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    for volume in service.get("volumes", ()):
+        source, _, mode = f"{volume}:".split(":")[:3]
+        if source.startswith("."):
+            yield ROOT / source, mode
 
 
 def test_every_mounted_file_is_there() -> None:
     for service in compose()["services"].values():
-        for volume in service.get("volumes", ()):
-            source, _, mode = volume.split(":")
-            assert (ROOT / source).is_file()
+        for source, mode in mounted(service):
+            assert source.exists(), source
             assert mode == "ro"
