@@ -3,9 +3,13 @@
 Rules
 -----
 - ``begin`` changes nothing; a visit that is never committed never was. ``commit`` fixes the window that is sent, ``complete``
-  that the provider answered.
-- Between ``begin`` and ``commit`` the strategy runs without a lock, so other calls may come in between: a history that went
-  on meanwhile is left alone, and the late visit becomes a history of its own.
+  tells what came of it.
+- A strategy runs between ``begin`` and ``commit``, without a lock: other calls may come in between. A line that went on
+  meanwhile, or one with another call under way, is left alone: the visit becomes a line of its own.
+- The same list asked again is sent as it was sent before, without asking the strategy: nothing is evicted or paid for twice.
+- Where the window is the provider's a strategy is not asked, and the record says so.
+- One revision a turn. The revision's own call is the call before it asked again; its failed answer and correction stay in
+  the turn's later requests where it answered with tool calls, else they leave at once.
 - Pure and not thread-safe: no clock, ids from ``new_id``; the caller holds a lock around each method.
 """
 
@@ -13,16 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
-from otel_footprint.core.call import Call, CallRef, PlannedFacts
+from otel_footprint.core.call import Call, PlannedFacts
 from otel_footprint.core.conversations import Limits
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import Posture
+from otel_footprint.core.exhaustive import assert_never
+from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.messages import Authored, Message
+from otel_footprint.core.threads import Instructions
+from otel_footprint.core.window import line as lines_of
 from otel_footprint.core.window.items import Item, Kept, Put
-from otel_footprint.core.window.record import FoldedSpan, WindowRecord
+from otel_footprint.core.window.line import Pair, State
+from otel_footprint.core.window.lines import Asked, Going, How, Line, Lines
+from otel_footprint.core.window.record import FoldedSpan, Inactive, WindowRecord
 from otel_footprint.core.window.strategy import WindowResult, WindowStrategy, WindowStrategyInput
+from otel_footprint.core.window.visit import call_directly, never_cancelled, visit_input
+
+_LINES_PER_CONVERSATION: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +63,31 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One call being planned. ``input`` is for the strategy; None: it is not to be asked, ``commit`` with None."""
+    """One call being planned. ``input`` is for the strategy; None: it is not to be asked, ``commit`` with None.
+
+    ``going`` is the line it goes on with (None: a new one) at ``version``, ``state`` the window so far; ``apart`` says that
+    another call of the line is under way.
+    """
 
     input: WindowStrategyInput | None
     request: PlanRequest
     strategy: WindowStrategy | None
+    state: State
+    window: tuple[Message, ...]
+    asked: Asked
+    going: Going | None = None
+    version: int = 0
+    apart: bool = False
+
+
+class Ticket:
+    """Where a planned call stands: its line, and its state as far as it has come."""
+
+    __slots__ = ("line", "state")
+
+    def __init__(self, line: Line, state: State) -> None:
+        self.line = line
+        self.state = state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +95,10 @@ class Planned:
     """The window of a call, as it will be sent.
 
     - ``items`` are for the provider's side to write, ``window`` the same in canonical form.
-    - ``result`` is what the strategy gave back where it was used; ``record`` is there whenever the strategy was engaged or
-      could not be used, and is filed once.
-    - ``decided``: the window differs by the strategy's doing from the one that was sent last.
-    - ``authored`` are the keys of messages nobody said.
+    - ``record`` is there whenever the strategy was engaged or could not be used; ``result`` is what it gave back, where that
+      was used. ``decided``: it changed the window at this visit.
+    - ``hint`` is the conversation and the thread, once a call of this history was observed.
+    - ``authored`` are the keys of messages in the window that a person or the application did not write.
     - ``revision_available``: an answer to this call may still be sent back in this turn.
     """
 
@@ -82,41 +115,44 @@ class Planned:
     turn: int = 0
     iteration: int = 1
     run_id: str = ""
+    ticket: Ticket
 
     def facts(
-        self,
-        *,
-        posture: Posture = "assist",
-        revisable: bool = False,
-        stream_unheld: bool = False,
-        window_ref: CallRef | None = None,
+        self, *, posture: Posture = "assist", revisable: bool = False, stream_unheld: bool = False
     ) -> PlannedFacts:
-        """What goes with the call to those who observe it. ``window_ref`` is the span of the strategy's visit."""
+        """What goes with the call to those who observe it."""
+        state = self.ticket.state
         return PlannedFacts(
-            strategy=self.strategy,
-            decided=self.decided,
-            window_ref=window_ref,
+            strategy=state.strategy,
+            decided=state.decided,
             hint=self.hint,
+            after=state.after,
             posture=posture,
             revisable=revisable,
             is_revision=self.is_revision,
             stream_unheld=stream_unheld,
             authored=self.authored,
+            origin=state.origin if state.based else None,
             turn=self.turn,
             iteration=self.iteration,
         )
-
-
-def _called(function: Callable[..., Any], *args: Any) -> Any:
-    return function(*args)
 
 
 class Planner:
     """Plans the window of every call that is acted on. ``new_id`` makes ids of runs where there is no trace."""
 
     def __init__(self, *, limits: Limits | None = None, new_id: Callable[[], str]) -> None:
-        self._limits = limits or Limits()
+        limits = limits or Limits()
         self._new_id = new_id
+        self._instructions = Instructions()
+        self._lines = Lines(
+            count=_LINES_PER_CONVERSATION * max(1, limits.conversations), bytes_=limits.bytes, idle_s=limits.idle_s
+        )
+
+    @property
+    def evicted_lines(self) -> int:
+        """How many lines the bounds have pushed out: their windows start over from the application's list."""
+        return self._lines.evicted
 
     def begin(
         self,
@@ -124,36 +160,241 @@ class Planner:
         *,
         strategy: WindowStrategy | None,
         keep_last_tool_results: int = 2,
-        as_child: Callable[..., Any] = _called,
-        cancelled: Callable[[], bool] = lambda: False,
+        keep_ledger_facts: int = 6,
+        standing: Callable[[str], Standing | None] | None = None,
+        as_child: Callable[..., Any] = call_directly,
+        cancelled: Callable[[], bool] = never_cancelled,
     ) -> Visit:
-        """Find the history the call goes on with, and lay out what the strategy may look at."""
-        return Visit(input=None, request=request, strategy=strategy)
+        """Find the line the call goes on with, and lay out what the strategy may look at."""
+        self._lines.expire(request.now)
+        asked = Asked(
+            messages=request.messages,
+            keys=tuple([message.key for message in request.messages]),
+            conversation=request.conversation_id,
+            instruction=self._instructions.of(request.system),
+            agent=request.agent,
+            tools=frozenset(request.tools or ()),
+            trace=request.trace_id,
+            held=request.server_held,
+        )
+        going = self._lines.find(asked)
+        state = self._state(request, asked, going)
+        window = _window(state.items, request.messages)
+        again = going is not None and going.how is How.AGAIN
+        visit = Visit(
+            input=None,
+            request=request,
+            strategy=strategy,
+            state=state,
+            window=window,
+            asked=asked,
+            going=going,
+            version=0 if going is None else going.line.version,
+            apart=going is not None and going.line.running and going.base is not going.line.tried,
+        )
+        if strategy is None or request.server_held or (again and strategy.name == state.strategy):
+            return visit
+        number = state.calls + 1
+        return replace(
+            visit,
+            input=visit_input(
+                window,
+                births=[birth if birth.born_call else replace(birth, born_call=number) for birth in state.births],
+                call_number=number,
+                iteration=state.iteration,
+                run_id=state.run_id,
+                now=request.now,
+                request=request.request,
+                measured=state.measured,
+                unreported=state.unreported,
+                model=request.model,
+                provider=request.provider,
+                keep_last_tool_results=keep_last_tool_results,
+                keep_ledger_facts=keep_ledger_facts,
+                standing=standing,
+                previous=state.records,
+                as_child=as_child,
+                cancelled=cancelled,
+            ),
+        )
 
     def commit(self, visit: Visit, result: WindowResult | None, *, failed: bool = False) -> Planned:
         """Fix the window. ``result`` is what the strategy gave back, None that it did not engage; ``failed``: it raised."""
-        request = visit.request
-        items = tuple(Kept(index) for index in range(len(request.messages)))
-        return Planned(items=items, window=request.messages)
+        state, window, strategy = visit.state, visit.window, visit.strategy
+        record: WindowRecord | None = None
+        if strategy is not None:
+            if visit.input is not None:
+                state = replace(state, strategy=strategy.name)
+            if visit.request.server_held:
+                record, result = _inactive(visit, strategy, "server-held"), None
+            elif failed:
+                record, result = _inactive(visit, strategy, "strategy-failed"), None
+            elif result is not None and not _holds(visit, result):
+                record, result = _inactive(visit, strategy, "invalid-window"), None
+            elif result is not None:
+                record = result.record
+            if result is not None:
+                state = lines_of.decide(state, result)
+                window = result.window if result.window is not None else window
+            elif visit.input is not None:
+                state = lines_of.undecided(state)
+        line = self._take(visit, state)
+        return self._planned(Ticket(line, state), window, record=record, result=result)
 
     def complete(self, planned: Planned, call: Call, decisions: Decisions) -> None:
-        """The provider answered (or the call failed: no outputs)."""
+        """What came of the call: its outputs, or none where it failed."""
+        ticket = planned.ticket
+        line, state = ticket.line, ticket.state
+        if not call.outputs:
+            if line.tried is state:
+                line.failed = True
+            return
+        before = line.done
+        if line.tried is not state and not (before is not None and before.keys == state.keys):
+            line = ticket.line = _apart(line)
+        done = lines_of.complete(state, call, turn=decisions.turn, iteration=decisions.iteration)
+        if before is not None and before.keys == done.keys:
+            done = replace(done, outputs=(done.outputs + before.outputs)[: lines_of.OUTPUTS_LIMIT])
+        if planned.is_revision and not call.outputs[0].message.tool_calls:
+            done = replace(done, pair=None)
+        if line.tried is state:
+            line.tried = None
+        line.done = ticket.state = done
+        line.failed = False
+        line.hint = decisions.conversation, decisions.thread
+        line.trace = None if call.ref is None else call.ref.trace_id or None
+        self._lines.put(line, call.now)
 
     def revise(
         self, planned: Planned, draft: Message, draft_native: tuple[object, ...], correction: Message
     ) -> Planned:
-        """The window of the same call asked again, with the answer that is sent back and its correction at the end."""
-        more: tuple[Put, ...] = (Put(replace(draft, authored="draft"), draft_native), Put(correction))
-        return replace(
-            planned,
-            items=(*planned.items, *more),
-            window=(*planned.window, *(put.message for put in more)),
-            result=None,
-            record=None,
-            is_revision=True,
-            revision_available=False,
+        """The same call asked again, with the answer that is sent back and its correction at the end of its window."""
+        ticket = planned.ticket
+        base = ticket.state
+        spent = replace(base, revised_turn=base.turn)
+        pair = Pair(
+            Put(replace(draft, authored="draft"), draft_native),
+            Put(replace(correction, authored="correction")),
+            len(base.keys),
         )
+        state = lines_of.ask_again(replace(spent, pair=pair), run_id=base.run_id, streamed=base.streamed)
+        line = ticket.line
+        if line.done is base:
+            line.done = ticket.state = spent
+        line.tried, line.failed = state, False
+        line.version += 1
+        bare = (
+            planned.window
+            if base.pair is None
+            else tuple(message for message in planned.window if message.authored not in ("draft", "correction"))
+        )
+        return self._planned(Ticket(line, state), bare, is_revision=True)
 
     def folded(self, conversation_id: str) -> tuple[FoldedSpan, ...]:
-        """What summaries stand for in the windows of this conversation, in the order in which it was folded."""
-        return ()
+        """What summaries stand for in the windows of this conversation, in the order in which they were written."""
+        spans: dict[int, FoldedSpan] = {}
+        for line in self._lines.of(conversation_id):
+            for state in (line.done, line.tried):
+                spans.update((id(span), span) for span in (state.folded if state is not None else ()))
+        return tuple(spans.values())
+
+    def _state(self, request: PlanRequest, asked: Asked, going: Going | None) -> State:
+        messages, keys, streamed = request.messages, asked.keys, request.streamed
+        run = format(request.trace_id, "032x") if request.trace_id else None
+        if going is None:
+            return lines_of.start(messages, keys, run_id=run or self._new_id(), streamed=streamed)
+        base = going.base
+        match going.how:
+            case How.AGAIN:
+                state = lines_of.ask_again(base, run_id=run or base.run_id, streamed=streamed)
+            case How.APPEND:
+                state = lines_of.go_on(base, messages, keys, run_id=run or base.run_id, streamed=streamed)
+            case How.REWRITTEN:
+                state = lines_of.start_over(
+                    base, messages, keys, output_at=going.output_at, run_id=run or base.run_id, streamed=streamed
+                )
+            case _:
+                assert_never(going.how)
+        return replace(state, run_id=self._new_id()) if run is None and state.iteration == 1 else state
+
+    def _take(self, visit: Visit, state: State) -> Line:
+        """The line of a committed visit: the one it went on with, if that stands where it stood."""
+        going, asked = visit.going, visit.asked
+        if going is not None and not visit.apart and going.line.version == visit.version:
+            line = going.line
+        else:
+            line = Line(asked.conversation, asked.instruction, asked.agent, asked.tools)
+        line.instruction, line.agent, line.tools, line.trace = asked.instruction, asked.agent, asked.tools, asked.trace
+        line.tried, line.failed = state, False
+        line.version += 1
+        self._lines.put(line, visit.request.now)
+        return line
+
+    def _planned(
+        self,
+        ticket: Ticket,
+        window: tuple[Message, ...],
+        *,
+        record: WindowRecord | None = None,
+        result: WindowResult | None = None,
+        is_revision: bool = False,
+    ) -> Planned:
+        state = ticket.state
+        items = state.sent
+        put = [item.message for item in items if isinstance(item, Put)]
+        return Planned(
+            items=items,
+            window=window if items is state.items else _with_pair(window, items, state),
+            result=result,
+            record=record,
+            decided=result is not None and result.window is not None,
+            strategy=state.strategy if record is None else record.strategy,
+            hint=ticket.line.hint,
+            authored={message.key: message.authored for message in put if message.authored is not None},
+            revision_available=state.revised_turn != state.turn,
+            is_revision=is_revision,
+            turn=state.turn,
+            iteration=state.iteration,
+            run_id=state.run_id,
+            ticket=ticket,
+        )
+
+
+def _window(items: tuple[Item, ...], messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return tuple([messages[item.index] if isinstance(item, Kept) else item.message for item in items])
+
+
+def _with_pair(window: tuple[Message, ...], items: tuple[Item, ...], state: State) -> tuple[Message, ...]:
+    """The window with the pair where it stands in the items that are sent."""
+    assert state.pair is not None
+    place = next(j for j, item in enumerate(items) if item is state.pair.draft)
+    return (*window[:place], state.pair.draft.message, state.pair.correction.message, *window[place:])
+
+
+def _inactive(visit: Visit, strategy: WindowStrategy, why: Inactive) -> WindowRecord:
+    """The record of a visit at which a strategy could not be used."""
+    chars = sum(message.chars for message in visit.window)
+    return WindowRecord(
+        strategy=strategy.name,
+        iteration=visit.state.iteration,
+        window_chars_before=chars,
+        window_chars_after=chars,
+        inactive=why,
+    )
+
+
+def _apart(line: Line) -> Line:
+    """A line of its own for a call whose line went on without it."""
+    return Line(line.conversation, line.instruction, line.agent, line.tools)
+
+
+def _holds(visit: Visit, result: WindowResult) -> bool:
+    """Whether what a strategy gave back is a window that the rules allow."""
+    if (result.window is None) is not (result.rebase is None):
+        return False
+    if result.window is None or result.rebase is None:
+        return True
+    places = result.rebase.origins(len(visit.window))
+    return len(places) == len(result.window) and all(
+        j is None or visit.window[j] == message for j, message in zip(places, result.window, strict=True)
+    )

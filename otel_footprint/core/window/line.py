@@ -1,0 +1,308 @@
+"""A line: one planned history. What was carried of it, what is known of each message, and where its calls stand.
+
+Rules
+-----
+- A state is one call's window and never changes: the application's list by its keys, and the window as places in it with
+  what was put between them. Of what left only the keys are kept, so that it never comes back.
+- Going on: the carried window, then the new tail of the list. From a list that is not the last one with something appended
+  planning starts anew; the line keeps its counts where the list still holds its last output.
+- A failed answer and its correction are outside of the window a strategy sees: they stand before the output that followed
+  them, and go when a person speaks again.
+- A message is born at the call that sent it first, an output at the call that gave it. What a line's first list holds up to
+  its last assistant message was there before: its birth is unknown. What was never sent has none.
+- ``turn`` counts the messages a person said, also those that left; ``iteration`` the calls since the last of them, from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from otel_footprint.core.call import Call, CallRef
+from otel_footprint.core.messages import Message, ServerToolCall, ServerToolResult, ToolCall, ToolResult
+from otel_footprint.core.turns import ResultNames
+from otel_footprint.core.window.items import Item, Kept, Put
+from otel_footprint.core.window.reading import Born
+from otel_footprint.core.window.record import FoldedSpan, WindowRecord
+from otel_footprint.core.window.strategy import Measured, WindowResult
+
+Keys: TypeAlias = tuple[bytes, ...]
+Unreported: TypeAlias = Literal["stream", "stopped", "never"]
+
+OUTPUTS_LIMIT: Final = 8
+RECORDS_KEPT: Final = 2
+"""Stand-down looks at the two previous visits."""
+
+
+UNSENT: Final = Born()
+"""The birth of a message that no completed call has sent: its call is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An answer that was sent back and its correction; they stand before place ``at`` of the application's list."""
+
+    draft: Put
+    correction: Put
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """One call's window and what is known at that call.
+
+    - ``keys`` are those of the application's list; ``items`` the window without a pair, ``births`` in the same order.
+    - ``reach`` counts what the last completed call sent, its output, and what is new; ``origin`` is for each item its place
+      in that, -1 for what was put since, None where nothing was taken or put. Both mean nothing unless ``based``.
+    - ``calls`` counts completed calls; ``outputs`` is what the last one gave, empty while this one is open; ``after`` and
+      ``completed_at`` say which and when (Unix seconds).
+    - ``decided``: a strategy changed the window since the last completed call; ``strategy`` is the one that was asked last.
+    - ``records`` are those of the last visits, oldest first, None where the strategy did not engage.
+    - ``revised_turn`` is the last turn whose one revision is spent, -1 for none.
+    - ``names`` gave the results of the list their references; the next state has a copy that goes on.
+    """
+
+    keys: Keys
+    items: tuple[Item, ...]
+    births: tuple[Born, ...]
+    turn: int
+    iteration: int
+    run_id: str
+    streamed: bool
+    reach: int
+    names: ResultNames
+    origin: tuple[int, ...] | None = None
+    based: bool = False
+    pair: Pair | None = None
+    calls: int = 0
+    outputs: tuple[Message, ...] = ()
+    after: CallRef | None = None
+    completed_at: float | None = None
+    measured: Measured | None = None
+    unreported: Unreported | None = None
+    reported: bool = False
+    records: tuple[WindowRecord | None, ...] = ()
+    folded: tuple[FoldedSpan, ...] = ()
+    decided: bool = False
+    strategy: str | None = None
+    revised_turn: int = -1
+
+    @property
+    def sent(self) -> tuple[Item, ...]:
+        """The items as they are sent, with the pair where there is one."""
+        pair, items = self.pair, self.items
+        if pair is None:
+            return items
+        after = (j for j, item in enumerate(items) if isinstance(item, Kept) and item.index >= pair.at)
+        place = next(after, len(items))
+        if not place:
+            return items  # an answer cannot open a window
+        return (*items[:place], pair.draft, pair.correction, *items[place:])
+
+    def size_bytes(self) -> int:
+        """About how many bytes it keeps alive."""
+        put = [item.message for item in self.items if isinstance(item, Put)]
+        put += self.outputs
+        if self.pair is not None:
+            put += (self.pair.draft.message, self.pair.correction.message)
+        folded = sum(2 * (len(span.summary) + (span.chars if span.messages else 0)) + 500 for span in self.folded)
+        return 200 * len(self.keys) + sum(2 * message.chars + 500 for message in put) + folded + 1_000
+
+
+def start(messages: Sequence[Message], keys: Keys, *, run_id: str, streamed: bool) -> State:
+    """The state of a list that goes on with nothing."""
+    names = ResultNames()
+    return State(
+        keys=keys,
+        items=tuple(map(Kept, range(len(messages)))),
+        births=_named(names, messages, [Born(None, None, 1)] * _history(messages)),
+        turn=_said(messages),
+        iteration=1 + _asked_in_turn(messages),
+        run_id=run_id,
+        streamed=streamed,
+        reach=len(messages),
+        names=names,
+    )
+
+
+def go_on(base: State, messages: Sequence[Message], keys: Keys, *, run_id: str, streamed: bool) -> State:
+    """The carried window with the tail by which the list has grown, which begins with the output where there is one."""
+    known = len(base.keys)
+    tail = messages[known:]
+    output = [Born(base.completed_at, base.after, base.calls + 1)] if base.outputs else []
+    names = base.names.fork()
+    births = _named(names, tail, output)
+    said = _said(tail)
+    return replace(
+        base,
+        keys=keys,
+        items=base.items + tuple(map(Kept, range(known, len(messages)))),
+        births=base.births + births,
+        turn=base.turn + said,
+        iteration=_iteration(base, said=bool(said)),
+        run_id=run_id,
+        streamed=streamed,
+        reach=base.reach + len(tail),
+        names=names,
+        origin=None if base.origin is None else base.origin + tuple(range(base.reach, base.reach + len(tail))),
+        pair=None if said else base.pair,
+        outputs=(),
+    )
+
+
+def ask_again(base: State, *, run_id: str, streamed: bool) -> State:
+    """The window of a call that is made once more with the same list."""
+    return replace(base, iteration=_iteration(base, said=False), run_id=run_id, streamed=streamed, outputs=())
+
+
+def start_over(
+    base: State, messages: Sequence[Message], keys: Keys, *, output_at: int | None, run_id: str, streamed: bool
+) -> State:
+    """The state of a list that the application rewrote. ``output_at`` is where it holds the line's last output, if it does."""
+    tail = messages[-1:] if output_at is None else messages[output_at + 1 :]
+    said = _said(tail)
+    births = dict(zip(base.keys, _births_in_list(base), strict=True))
+    if output_at is not None:
+        births[keys[output_at]] = Born(base.completed_at, base.after, base.calls + 1)
+    unknown = Born(None, None, base.calls + 1)
+    history = _history(messages) if output_at is None else output_at + 1
+    names = ResultNames()
+    known = [births.get(key) or (unknown if j < history else UNSENT) for j, key in enumerate(keys)]
+    return replace(
+        base,
+        keys=keys,
+        items=tuple(map(Kept, range(len(messages)))),
+        births=_named(names, messages, known),
+        turn=base.turn + said,
+        iteration=_iteration(base, said=bool(said)),
+        run_id=run_id,
+        streamed=streamed,
+        reach=len(messages),
+        names=names,
+        origin=None,
+        based=False,
+        pair=None,
+        outputs=(),
+        decided=False,
+    )
+
+
+def decide(state: State, result: WindowResult) -> State:
+    """The state with what a strategy decided; the result has been checked against the rules."""
+    state = replace(state, records=(*state.records, result.record)[-RECORDS_KEPT:], strategy=result.record.strategy)
+    window, rebase = result.window, result.rebase
+    if window is None or rebase is None:
+        return state
+    places = rebase.origins(len(state.items))
+    origin = state.origin if state.origin is not None else range(len(state.items))
+    return replace(
+        state,
+        items=tuple(
+            [_put(message) if j is None else state.items[j] for j, message in zip(places, window, strict=True)]
+        ),
+        births=tuple([UNSENT if j is None else state.births[j] for j in places]),
+        origin=tuple([-1 if j is None else origin[j] for j in places]),
+        folded=state.folded + result.folded,
+        decided=True,
+    )
+
+
+def undecided(state: State) -> State:
+    """The state after a visit at which the strategy did not engage."""
+    return replace(state, records=(*state.records, None)[-RECORDS_KEPT:])
+
+
+def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
+    """The state once the provider has answered."""
+    number = state.calls + 1
+    at = call.now if call.started_at is None else call.started_at
+    reported = bool(call.input_tokens or call.output_tokens)
+    unreported: Unreported | None = None
+    if not reported:
+        unreported = "stream" if state.streamed else "stopped" if state.reported else "never"
+    return replace(
+        state,
+        births=tuple(
+            [birth if birth.born_call else Born(at, call.ref, number, birth.result_ref) for birth in state.births]
+        ),
+        turn=turn,
+        iteration=iteration,
+        reach=len(state.items),
+        origin=None,
+        based=True,
+        calls=number,
+        outputs=tuple(output.message for output in call.outputs[:OUTPUTS_LIMIT]),
+        after=call.ref,
+        completed_at=call.now,
+        measured=Measured(call.input_tokens or 0, call.output_tokens or 0) if reported else None,
+        unreported=unreported,
+        reported=state.reported or reported,
+        decided=False,
+    )
+
+
+def _named(names: ResultNames, messages: Sequence[Message], known: Sequence[Born]) -> tuple[Born, ...]:
+    """The births of these messages with the references of their results; what is past the ``known`` ones was never sent."""
+    births = [*known, *[UNSENT] * (len(messages) - len(known))]
+    for j, message in enumerate(messages):
+        if message.role not in ("assistant", "tool"):
+            continue
+        first: str | None = None
+        begun = False
+        for part in message.parts:
+            if isinstance(part, (ToolCall, ServerToolCall)):
+                if not begun:
+                    names.new_message()
+                    begun = True
+                names.call(part.id, part.name)
+            elif isinstance(part, (ToolResult, ServerToolResult)):
+                ref, _ = names.result(part)
+                first = first or ref
+        if first is not None and message.role == "tool":
+            births[j] = replace(births[j], result_ref=first)
+    return tuple(births)
+
+
+def _births_in_list(state: State) -> list[Born | None]:
+    """For each message of the application's list its birth, None where it left."""
+    births: list[Born | None] = [None] * len(state.keys)
+    for item, birth in zip(state.items, state.births, strict=True):
+        if isinstance(item, Kept):
+            births[item.index] = birth
+    return births
+
+
+def _put(message: Message) -> Put:
+    """What a strategy put into the window: where it does not say what it is, it is taken for a model's words."""
+    if message.authored is None:
+        message = replace(message, authored="summary")
+    return Put(message)
+
+
+def _iteration(base: State, *, said: bool) -> int:
+    if said:
+        return 1
+    return base.iteration + (1 if base.outputs else 0)
+
+
+def _said(messages: Sequence[Message]) -> int:
+    return sum(1 for message in messages if message.said_by_person)
+
+
+def _history(messages: Sequence[Message]) -> int:
+    """How many messages stand up to the last one of the assistant, that one included."""
+    for j in range(len(messages) - 1, -1, -1):
+        if messages[j].role == "assistant":
+            return j + 1
+    return 0
+
+
+def _asked_in_turn(messages: Sequence[Message]) -> int:
+    calls = 0
+    for message in reversed(messages):
+        if message.said_by_person:
+            break
+        if message.role == "assistant" and message.tool_calls:
+            calls += 1
+    return calls

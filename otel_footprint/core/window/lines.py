@@ -1,0 +1,316 @@
+"""The bounded store of lines: finds the one a list goes on with, and lets the oldest go.
+
+Rules
+-----
+Candidates are the lines of the same conversation id (or of none) and system instruction (equal but for digits), or with the
+same agent name and tool names, both not empty. *Near* is a line with the id or in the same trace. The first that holds wins:
+1. AGAIN: near, and the list is the one that was tried or completed last: the same call once more.
+2. APPEND: the list begins with the line's whole last list and its output, equal or alike. The output must be there: nothing
+   is merged on equal greetings. Without an id and from another trace, an output in other words must hold a tool call or 32
+   characters. Or near, and it begins with a list that failed. The longest wins, then the same trace, then the newest.
+3. REWRITTEN: it holds the line's last output and one more message of its window; without an id and from another trace the
+   output must be as strong. Or an explicit id with one line only, with nothing in common and no call of it under way.
+4. Else it is a new line.
+Where the provider holds the window the list says nothing of where it belongs: it is that of the only line that is near.
+Bounds: idle time, number, bytes; the line asked longest ago goes first.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+from typing import Final, TypeAlias, TypeVar
+
+from otel_footprint.core.messages import Message
+from otel_footprint.core.window.line import Keys, State
+from otel_footprint.core.window.observe import alike
+
+_CROWD: Final = 64
+_STRONG_OUTPUT: Final = 32
+_Whole: TypeAlias = tuple[str | None, int, bytes, bytes]
+_K = TypeVar("_K")
+
+
+class How(Enum):
+    """How a list goes on with a line."""
+
+    AGAIN = "again"
+    APPEND = "append"
+    REWRITTEN = "rewritten"
+
+
+@dataclass(eq=False)
+class Line:
+    """One planned history. ``done`` is its last completed call, ``tried`` one under way or, with ``failed``, one that was not.
+
+    ``version`` grows with every call that is committed; ``hint`` is the conversation and the thread it was found to be.
+    """
+
+    conversation: str | None
+    instruction: str
+    agent: str | None
+    tools: frozenset[str]
+    done: State | None = None
+    tried: State | None = None
+    failed: bool = False
+    version: int = 0
+    hint: tuple[str, int] | None = None
+    trace: int | None = None
+    touched: float = 0.0
+    order: int = 0
+    size: int = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether a call of it is under way."""
+        return self.tried is not None and not self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is looked up: a call's list, and what ties it to a line. ``held``: the list is only what is new."""
+
+    messages: Sequence[Message]
+    keys: Keys
+    conversation: str | None
+    instruction: str
+    agent: str | None
+    tools: frozenset[str]
+    trace: int | None
+    held: bool = False
+
+    def admits(self, line: Line) -> bool:
+        """Whether the line is a candidate."""
+        return line.conversation == self.conversation and (
+            line.instruction == self.instruction
+            or (bool(self.agent) and bool(self.tools) and line.agent == self.agent and line.tools == self.tools)
+        )
+
+    def near(self, line: Line) -> bool:
+        """Whether the id or the trace ties the call to the line, whatever it holds."""
+        return self.conversation is not None or self.same_trace(line)
+
+    def same_trace(self, line: Line) -> bool:
+        """Whether the line's last call was in this call's trace."""
+        return self.trace is not None and line.trace == self.trace
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A line, the state to go on from, and how; ``output_at`` is where a rewritten list holds the output, None for nowhere."""
+
+    line: Line
+    base: State
+    how: How
+    output_at: int | None = None
+
+
+class Lines:
+    """All lines. Not thread-safe; no clock."""
+
+    def __init__(self, *, count: int, bytes_: int, idle_s: float) -> None:
+        self._count = count
+        self._bytes_limit = bytes_
+        self._idle_s = idle_s
+        self._lines: OrderedDict[Line, None] = OrderedDict()
+        self._wholes: dict[_Whole, dict[Line, None]] = {}
+        self._outputs: dict[bytes, dict[Line, None]] = {}
+        self._named: dict[str, dict[Line, None]] = {}
+        self._traces: dict[int, dict[Line, None]] = {}
+        self._places: dict[Line, tuple[_Whole | None, tuple[bytes, ...], int | None]] = {}
+        self._order = 0
+        self.size_bytes: int = 0
+        self.evicted: int = 0
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __contains__(self, line: object) -> bool:
+        return line in self._lines
+
+    def of(self, conversation: str) -> list[Line]:
+        """The lines of an explicit id, the one asked longest ago first."""
+        return list(self._named.get(conversation, ()))
+
+    def find(self, asked: Asked) -> Going | None:
+        """The line this list goes on with, by the rules above; None for a new one."""
+        if asked.held:
+            return self._held(asked)
+        return self._again(asked) or self._appended(asked) or self._rewritten(asked) or self._lone(asked)
+
+    def put(self, line: Line, now: float) -> None:
+        """Take a line in, or note that it changed; then keep the bounds."""
+        self._drop(line)
+        self._order += 1
+        line.order, line.touched = self._order, now
+        done = line.done
+        whole = None
+        outputs: tuple[bytes, ...] = ()
+        if done is not None:
+            whole = _whole(line.conversation, done.keys, len(done.keys))
+            outputs = tuple(dict.fromkeys(message.key for message in done.outputs))
+            self._wholes.setdefault(whole, {})[line] = None
+            for key in outputs:
+                self._outputs.setdefault(key, {})[line] = None
+        if line.conversation is not None:
+            self._named.setdefault(line.conversation, {})[line] = None
+        if line.trace is not None:
+            self._traces.setdefault(line.trace, {})[line] = None
+        self._places[line] = whole, outputs, line.trace
+        self._lines[line] = None
+        line.size = sum(state.size_bytes() for state in (line.done, line.tried) if state is not None)
+        self.size_bytes += line.size
+        while len(self._lines) > 1 and (len(self._lines) > self._count or self.size_bytes > self._bytes_limit):
+            self._forget_oldest()
+
+    def forget(self, conversation: str) -> None:
+        """Let all lines of an explicit id go."""
+        for line in self.of(conversation):
+            self._drop(line)
+
+    def expire(self, now: float) -> None:
+        """Let go what was idle too long."""
+        while self._lines:
+            oldest = next(iter(self._lines))
+            if oldest.touched + self._idle_s >= now:
+                return
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        self._drop(next(iter(self._lines)))
+        self.evicted += 1
+
+    def _drop(self, line: Line) -> None:
+        place = self._places.pop(line, None)
+        if place is None:
+            return
+        whole, outputs, trace = place
+        if whole is not None:
+            _remove(self._wholes, whole, line)
+        for key in outputs:
+            _remove(self._outputs, key, line)
+        if line.conversation is not None:
+            _remove(self._named, line.conversation, line)
+        if trace is not None:
+            _remove(self._traces, trace, line)
+        del self._lines[line]
+        self.size_bytes -= line.size
+
+    def _near(self, asked: Asked) -> Iterator[Line]:
+        """The newest lines tied to the call by its id or trace."""
+        if asked.conversation is not None:
+            found: Iterable[Line] = reversed(self._named.get(asked.conversation, {}))
+        elif asked.trace is not None:
+            found = reversed(self._traces.get(asked.trace, {}))
+        else:
+            return
+        yield from (line for line in islice(found, _CROWD) if asked.admits(line))
+
+    def _again(self, asked: Asked) -> Going | None:
+        best: Going | None = None
+        for line in self._near(asked):
+            for state in (line.tried, line.done):
+                if state is not None and state.keys == asked.keys:
+                    if asked.same_trace(line) or asked.trace is None:
+                        return Going(line, state, How.AGAIN)
+                    best = best or Going(line, state, How.AGAIN)
+                    break
+        return best
+
+    def _appended(self, asked: Asked) -> Going | None:
+        messages, keys = asked.messages, asked.keys
+        best: Going | None = None
+        for place in range(len(keys) - 1, -1, -1):
+            if messages[place].role != "assistant":
+                continue
+            found = self._wholes.get(_whole(asked.conversation, keys, place))
+            for line in islice(reversed(found), _CROWD) if found else ():
+                done = line.done
+                if done is None or not asked.admits(line) or done.keys != keys[:place]:
+                    continue
+                if not self._answered(asked, line, done, messages[place]):
+                    continue
+                if best is None or (asked.same_trace(line), not line.running) > (
+                    asked.same_trace(best.line),
+                    not best.line.running,
+                ):
+                    best = Going(line, done, How.APPEND)
+            if best is not None:
+                break
+        for line in self._near(asked):
+            tried = line.tried
+            if tried is None or not line.failed or len(tried.keys) >= len(keys):
+                continue
+            if (best is None or len(tried.keys) > len(best.base.keys)) and keys[: len(tried.keys)] == tried.keys:
+                best = Going(line, tried, How.APPEND)
+        return best
+
+    def _answered(self, asked: Asked, line: Line, done: State, message: Message) -> bool:
+        if any(output.key == message.key for output in done.outputs):
+            return True
+        return (asked.near(line) or _strong(message)) and any(alike(output, message) for output in done.outputs)
+
+    def _rewritten(self, asked: Asked) -> Going | None:
+        keys = asked.keys
+        held = set(keys)
+        best: tuple[tuple[bool, int, int], Going] | None = None
+        for place in range(len(keys) - 1, -1, -1):
+            message = asked.messages[place]
+            found = self._outputs.get(keys[place]) if message.role == "assistant" else None
+            for line in islice(reversed(found), _CROWD) if found else ():
+                done = line.done
+                if done is None or not asked.admits(line) or not (asked.near(line) or _strong(message)):
+                    continue
+                shared = sum(1 for key in set(done.keys) if key in held and key != keys[place])
+                rank = (asked.same_trace(line), shared, line.order)
+                if shared and (best is None or rank > best[0]):
+                    best = rank, Going(line, done, How.REWRITTEN, place)
+            if best is not None:
+                return best[1]
+        return None
+
+    def _lone(self, asked: Asked) -> Going | None:
+        if asked.conversation is None:
+            return None
+        lines = self._named.get(asked.conversation, {})
+        if len(lines) != 1:
+            return None
+        line = next(iter(lines))
+        if (
+            line.done is None
+            or line.running
+            or not asked.admits(line)
+            or not set(line.done.keys).isdisjoint(asked.keys)
+        ):
+            return None
+        return Going(line, line.done, How.REWRITTEN)
+
+    def _held(self, asked: Asked) -> Going | None:
+        lines = list(islice(self._near(asked), 2))
+        if len(lines) != 1:
+            return None
+        line = lines[0]
+        if line.tried is not None:
+            return Going(line, line.tried, How.AGAIN) if line.tried.keys == asked.keys else None
+        return None if line.done is None else Going(line, line.done, How.REWRITTEN)
+
+
+def _strong(message: Message) -> bool:
+    """Whether this output is so much of its own that holding it says something."""
+    return bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
+
+
+def _whole(conversation: str | None, keys: Keys, length: int) -> _Whole:
+    """What tells a list from most others: its length, its first and its last message."""
+    if not length:
+        return conversation, 0, b"", b""
+    return conversation, length, keys[0], keys[length - 1]
+
+
+def _remove(lines: dict[_K, dict[Line, None]], key: _K, line: Line) -> None:
+    lines[key].pop(line, None)
+    if not lines[key]:
+        del lines[key]
