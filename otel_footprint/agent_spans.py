@@ -39,17 +39,18 @@ class AgentSpans:
 
     def add(self, span: Span | None, decisions: Decisions) -> None:
         """One call was decided; ``span`` is the call's."""
-        context = span.get_span_context() if span is not None else None
-        if context is None or not context.is_valid:
-            return
-        parent = getattr(span, "parent", None)  # only spans of the SDK that are sampled have it
-        if parent is None:
-            return  # a call that is the root of its trace has no agent span around it
         with self._lock:
-            for key in (context.trace_id, (context.trace_id, parent.span_id)):
+            for key in _keys(span):
                 self._by_parent[key] = self._by_parent.pop(key, Summary()).add(decisions)
             while len(self._by_parent) > _REMEMBERED:
                 self._by_parent.popitem(last=False)
+
+    def stands(self, span: Span | None, decisions: Decisions) -> None:
+        """A draft of a call that was added goes out after all."""
+        with self._lock:
+            for key in _keys(span):
+                if key in self._by_parent:
+                    self._by_parent[key] = self._by_parent[key].add_answers(decisions)
 
     def on_completion(self, *, span: Span | None = None, **_: Any) -> None:
         """An operation has finished; its span has not ended yet."""
@@ -61,6 +62,17 @@ class AgentSpans:
                     summary = own or self._by_parent.get(context.trace_id)
                 if summary is not None:
                     self._emitter.summarise(span, summary)
+
+
+def _keys(span: Span | None) -> tuple[int | tuple[int, int], ...]:
+    """Where a call's decisions are kept: by its trace, and by its parent's span. None for the root of its trace."""
+    context = span.get_span_context() if span is not None else None
+    if context is None or not context.is_valid:
+        return ()
+    parent = getattr(span, "parent", None)  # only spans of the SDK that are sampled have it
+    if parent is None:
+        return ()  # a call that is the root of its trace has no agent span around it
+    return context.trace_id, (context.trace_id, parent.span_id)
 
 
 def is_agent_span(span: Span) -> bool:

@@ -17,6 +17,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.window.strategy import WindowStrategy
+from otel_footprint.installing import checked_pins, checked_strategy, pins_of, strategy_of
 
 PREFIX: Final = "OTEL_FOOTPRINT_"
 
@@ -30,6 +32,8 @@ _VARIABLES: Final = (
     "INSTRUMENT",
     "CHECK",
     "POSTURE",
+    "WINDOW",
+    "KEEP_LAST_TOOL_RESULTS",
     "EVENTS",
     "CAPTURE_VALUES",
     "CONVERSATION_LIMIT",
@@ -45,6 +49,8 @@ _MAX_CONVERSATIONS: Final = 1_000_000
 class Settings:
     """What is in force. ``providers`` None means every SDK that is installed and that nobody else instruments.
 
+    ``window`` None leaves every window as it is; ``keep_last_tool_results`` is how many latest results of tools a strategy
+    may not remove, 0 for none.
     ``conversation_limit`` bounds how many live conversations are held; the oldest goes first, and that is counted.
     ``hooks`` names other completion hooks to run beside ours; None means those that are configured.
     ``hash_key`` keys the content hashes; None makes one that is random per process.
@@ -52,11 +58,18 @@ class Settings:
 
     providers: tuple[str, ...] | None = None
     evidence: Evidence = field(default_factory=Evidence)
+    window: WindowStrategy | None = None
+    keep_last_tool_results: int = 2
     events: Events = "span"
     capture_values: CaptureValues = "none"
     conversation_limit: int = 1000
     hooks: tuple[str, ...] | None = None
     hash_key: bytes | None = None
+
+    @property
+    def acts(self) -> bool:
+        """Whether requests may be changed or asked again."""
+        return self.window is not None or self.evidence.posture != "assist"
 
     def difference(self, other: Settings) -> str | None:
         """The first setting that differs, by name; None when all are the same."""
@@ -67,6 +80,8 @@ def resolve(
     *,
     providers: Iterable[str] | None = None,
     evidence: Evidence | None = None,
+    window: WindowStrategy | None = None,
+    keep_last_tool_results: int | bool | None = None,
     events: str | None = None,
     capture_values: str | None = None,
     conversation_limit: int | None = None,
@@ -82,6 +97,8 @@ def resolve(
     return Settings(
         providers=_provider_names(names, "providers" if providers is not None else f"{PREFIX}INSTRUMENT"),
         evidence=_evidence(evidence, env),
+        window=_window(window, env),
+        keep_last_tool_results=_pins(keep_last_tool_results, env),
         events=_one_of(Events, events, "events", env),
         capture_values=_one_of(CaptureValues, capture_values, "capture_values", env),
         conversation_limit=_limit(conversation_limit, env),
@@ -146,18 +163,30 @@ def _evidence(given: Evidence | None, env: _Environment) -> Evidence:
             given = replace(Evidence(), **changes)
         except ConfigurationError as error:
             raise ConfigurationError(f"{PREFIX}POSTURE / {PREFIX}CHECK: {error}") from None
-    return observing(given, f"evidence={given!r}")
+    return checked_evidence(given, "evidence")
 
 
-def observing(evidence: object, setting: str) -> Evidence:
-    """``evidence`` where it only observes. Raises :class:`ConfigurationError` that quotes ``setting`` otherwise."""
+def checked_evidence(evidence: object, setting: str) -> Evidence:
+    """``evidence`` where it is one. Raises :class:`ConfigurationError` that quotes ``setting`` otherwise."""
     if not isinstance(evidence, Evidence):
-        raise ConfigurationError(f"{setting}: give an otel_footprint.Evidence(...)")
-    if evidence.posture != "assist":
-        raise ConfigurationError(
-            f"posture {evidence.posture!r} acts on requests, which this version does not do; use 'assist'"
-        )
+        raise ConfigurationError(f"{setting}={evidence!r}: give an otel_footprint.Evidence(...)")
     return evidence
+
+
+def _window(given: object, env: _Environment) -> WindowStrategy | None:
+    if given is not None:
+        return checked_strategy(given, "window")
+    word = env.get("WINDOW")
+    return None if word is None else strategy_of(word, f"{PREFIX}WINDOW")
+
+
+def _pins(given: object, env: _Environment) -> int:
+    if given is not None:
+        return checked_pins(given, "keep_last_tool_results")
+    word = env.get("KEEP_LAST_TOOL_RESULTS")
+    if word is None:
+        return Settings().keep_last_tool_results
+    return pins_of(word, f"{PREFIX}KEEP_LAST_TOOL_RESULTS")
 
 
 def _one_of(choices: Any, given: str | None, setting: str, env: _Environment) -> Any:

@@ -18,11 +18,13 @@ from opentelemetry.util.genai.types import Error
 
 from otel_footprint import boundary, runtime
 from otel_footprint.agent_spans import is_agent_span
-from otel_footprint.config import observing
+from otel_footprint.config import checked_evidence
 from otel_footprint.context import current_conversation, with_conversation
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.installing import checked_strategy
 from otel_footprint.telemetry.summary import Summary
+from otel_footprint.window_view import Window
 
 if TYPE_CHECKING:
     from contextvars import Token
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
     from opentelemetry.util.genai.invocation import LocalAgentInvocation
 
-    from otel_footprint.core.decisions import Decisions, WindowChange
+    from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.verdicts import Judgement
+    from otel_footprint.core.messages import Json
+    from otel_footprint.core.window.record import FoldedSpan, WindowRecord
+    from otel_footprint.core.window.strategy import WindowStrategy
 
 _logger = logging.getLogger("otel_footprint")
 
@@ -47,28 +52,50 @@ class Conversation:
     ``invoke_agent`` span, or uses the one that a framework has opened around it, and writes the final summary on it.
     """
 
-    def __init__(self, *, id: str | None, agent: str | None, request: str | None, evidence: Evidence | None) -> None:
+    def __init__(
+        self,
+        *,
+        id: str | None,
+        agent: str | None,
+        request: str | None,
+        evidence: Evidence | None,
+        window: WindowStrategy | None,
+    ) -> None:
         self.id: Final = id if id is not None else uuid.uuid4().hex
         self.agent: Final = agent
         self.evidence_options: Final = evidence
+        self.window_strategy: Final = window
+        self.request: Final = request
         self._given_id: Final = id
-        self._request: Final = request
         self._lock: Final = threading.RLock()
         self._decisions: Final[deque[Decisions]] = deque(maxlen=_REMEMBERED)
         self._summary = Summary()
+        self._record: WindowRecord | None = None
         self._open = ExitStack()
         self._entered = False
 
     @property
-    def answers(self) -> tuple[Judgement, ...]:
-        """The judgements of the answers so far, oldest first, of the last 1,000 calls."""
-        return tuple(judgement for decisions in self.decisions for judgement in decisions.judgements)
+    def acts(self) -> bool:
+        """Whether its own settings ask for requests to be changed or asked again."""
+        evidence = self.evidence_options
+        return self.window_strategy is not None or (evidence is not None and evidence.posture != "assist")
 
     @property
-    def window(self) -> WindowChange | None:
-        """What happened to the window at the last call, None before the first."""
-        decisions = self.decisions
-        return decisions[-1].window if decisions else None
+    def answers(self) -> tuple[Judgement, ...]:
+        """The judgements of the answers so far, oldest first, of the last 1,000 calls; without drafts that were revised."""
+        return tuple(
+            judgement
+            for decisions in self.decisions
+            for judgement in decisions.judgements
+            if judgement.action != "recheck"
+        )
+
+    @property
+    def window(self) -> Window:
+        """What happened to the window at the last call, the last record of its strategy, and what was folded."""
+        with self._lock:
+            change = self._decisions[-1].window if self._decisions else None
+            return Window(change, self._record, self._folded, self._document)
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:
@@ -96,6 +123,27 @@ class Conversation:
             self._decisions.append(decisions)
             self._summary = self._summary.add(decisions)
 
+    def stands(self, before: Decisions, after: Decisions) -> None:
+        """Take note that the draft of a call goes out after all. Called by the runtime, from any thread."""
+        with self._lock:
+            for index in range(len(self._decisions) - 1, -1, -1):
+                if self._decisions[index] is before:
+                    self._decisions[index] = after
+                    break
+            self._summary = self._summary.add_answers(after)
+
+    def windowed(self, record: WindowRecord) -> None:
+        """Take note of what a window strategy decided. Called by the runtime, from any thread."""
+        with self._lock:
+            self._record = record
+
+    def _folded(self) -> tuple[FoldedSpan, ...]:
+        running = runtime.current()
+        return running.folded(self.id) if running is not None else ()
+
+    def _document(self) -> dict[str, Json]:
+        return {}
+
     def __enter__(self) -> Conversation:
         if self._entered:
             raise ConfigurationError("a conversation() is entered once; call conversation() again, with the same id")
@@ -117,8 +165,10 @@ class Conversation:
             span, context = invocation.span, invocation.context
         token = attach(with_conversation(self, context))
         self._open.callback(self._leave, running, span, token)
-        if running is not None and self._request is not None:
-            running.say(self.id, self._request)
+        if running is not None and self.request is not None:
+            running.say(self.id, self.request)
+        if running is not None and self.acts:
+            running.act()
 
     def _agent_invocation(self, running: runtime.Runtime | None) -> LocalAgentInvocation:
         providers = running.providers if running is not None else runtime.Providers()
@@ -171,6 +221,7 @@ def conversation(
     *,
     agent: str | None = None,
     request: str | None = None,
+    window: WindowStrategy | None = None,
     evidence: Evidence | None = None,
 ) -> Conversation:
     """A conversation whose calls belong together: ``with conversation("order-4711", agent="support") as c: …``.
@@ -180,7 +231,9 @@ def conversation(
             calls made inside belong together, and no id is exported.
         agent: the agent's name, on spans and metrics.
         request: what the person asked, where it is in no message; its words count as said.
-        evidence: how its answers are judged, where it differs from ``instrument(evidence=…)``.
+        window: what may leave its window, where it differs from ``instrument(window=…)``.
+        evidence: how its answers are judged, and what is done about a flagged one, where it differs from
+            ``instrument(evidence=…)``.
 
     Raises:
         ConfigurationError: an argument that cannot be used.
@@ -191,5 +244,7 @@ def conversation(
     if id is not None and not 0 < len(id) <= _MAX_ID_CHARS:
         raise ConfigurationError(f"conversation(id=…) has {len(id)} characters; give 1 to {_MAX_ID_CHARS}")
     if evidence is not None:
-        observing(evidence, f"conversation(evidence={evidence!r})")
-    return Conversation(id=id, agent=agent, request=request, evidence=evidence)
+        checked_evidence(evidence, "conversation(…) evidence")
+    if window is not None:
+        checked_strategy(window, "conversation(…) window")
+    return Conversation(id=id, agent=agent, request=request, evidence=evidence, window=window)

@@ -5,6 +5,7 @@ Rules
 - One runtime per process, shared by all instrumentors: state belongs to it and not to a hook.
 - The store is used under one lock. A finaliser (an abandoned stream) may call in while this very thread holds it: such
   a call waits until the call in progress is done, and is then judged without its span, which has ended by then.
+- What acts on calls is loaded and wrapped when it is first asked for; a process that only observes has none of it.
 - A fork takes the lock first, so that the child never inherits a half-written store or a lock that nobody will release.
 """
 
@@ -22,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint import boundary
+from otel_footprint.acting_token import CHILD, Token, mark_of
 from otel_footprint.agent_spans import AgentSpans
 from otel_footprint.config import Settings, misspelled, resolve
 from otel_footprint.context import current_conversation
@@ -38,9 +40,13 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
+    from otel_footprint.acting import Director
     from otel_footprint.core.call import Call
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.options import Evidence
+    from otel_footprint.core.window.record import FoldedSpan
+    from otel_footprint.core.window.strategy import WindowStrategy
+    from otel_footprint.handle import Conversation
 
 _logger = logging.getLogger("otel_footprint")
 
@@ -93,6 +99,7 @@ class Runtime:
         self._dropped = 0
         self._waiting: Final[deque[HookCall]] = deque()
         self._agents: Final = AgentSpans(self.emitter)
+        self.director: Director | None = None
         self.hook: Final = FootprintHook(self.complete, (self._agents, *other_hooks(settings.hooks)))
         self._stop_listening = boundary.listen(self.emitter.error)
 
@@ -107,9 +114,28 @@ class Runtime:
             meter_provider=self.providers.meter,
             logger_provider=self.providers.logger,
         )
+        if self.settings.acts:
+            self.act()
+
+    def act(self) -> None:
+        """From now on calls may be acted on: wrap them above the official instrumentations."""
+        with self.lock:
+            if self.director is not None:
+                return
+            with boundary.guard("acting.install"):
+                from otel_footprint.acting import Director
+                from otel_footprint.providers import acting as wrappers
+
+                self.director = Director(self)
+                wrappers.install(self.director)
 
     def stop(self) -> None:
         """Turn off what :meth:`start` turned on, in the reverse order."""
+        if self.director is not None:
+            with boundary.guard("acting.uninstall"):
+                from otel_footprint.providers import acting as wrappers
+
+                wrappers.uninstall()
         with boundary.guard("instrumentation.turn_off"):
             turn_off()
         with boundary.guard("carrying.uninstall"):
@@ -123,6 +149,12 @@ class Runtime:
 
     def _complete(self, hook_call: HookCall) -> None:
         call = self._with_carried(hook_call.call)
+        mark = mark_of(hook_call.context) if self.director is not None else None
+        if mark is CHILD:
+            return  # a call of ours on a strategy's behalf is no conversation
+        token = mark if isinstance(mark, Token) else None
+        if token is not None:
+            call = replace(call, planned=token.facts)
         handle = current_conversation(hook_call.context)
         evidence = None
         if handle is not None:
@@ -133,19 +165,20 @@ class Runtime:
                 conversation_source="explicit",
                 agent=call.agent or handle.agent,
             )
-        observed = self._observe(call, evidence, hook_call)
+        observed = self._observe(call, evidence, hook_call, token)
         if observed is None:
             return
         decisions, seconds = observed
-        self.emitter.emit(
-            Emission(
-                decisions=decisions,
-                span=hook_call.span,
-                context=hook_call.context,
-                call=call,
-                evidence_seconds=seconds,
-            )
+        emission = Emission(
+            decisions=decisions,
+            span=hook_call.span,
+            context=hook_call.context,
+            call=call,
+            evidence_seconds=seconds,
         )
+        self.emitter.emit(emission)
+        if token is not None:
+            token.emission = emission
         self._count_dropped()
         self._agents.add(hook_call.span, decisions)
         if handle is not None:
@@ -156,19 +189,24 @@ class Runtime:
         while self._waiting and not self._busy:
             self._complete(replace(self._waiting.popleft(), span=None))
 
-    def _observe(self, call: Call, evidence: Evidence | None, hook_call: HookCall) -> tuple[Decisions, float] | None:
+    def _observe(
+        self, call: Call, evidence: Evidence | None, hook_call: HookCall, token: Token | None
+    ) -> tuple[Decisions, float] | None:
         with self.lock:
             if self._busy:  # only a finaliser on this thread gets here: the lock is ours
                 self._waiting.append(replace(hook_call, call=call))  # with what was carried, which is given out once
                 return None
             started = time.perf_counter()
-            with self._using_store() as store:
+            with self.exclusively() as store:
                 decisions = store.observe(call, evidence=evidence)
+                if token is not None:
+                    with boundary.guard("acting.complete"):
+                        token.settle(call, decisions)
             return decisions, time.perf_counter() - started
 
     @contextmanager
-    def _using_store(self) -> Iterator[Conversations]:
-        """The store, whose records are half written inside the block: a call that comes in meanwhile has to wait."""
+    def exclusively(self) -> Iterator[Conversations]:
+        """The store and the planner, half written inside the block: a call that comes in meanwhile has to wait."""
         with self.lock:
             self._busy = True
             try:
@@ -200,17 +238,30 @@ class Runtime:
             error_result_ids=call.error_result_ids | facts.error_result_ids,
         )
 
+    def stands(self, emission: Emission, decisions: Decisions, handle: Conversation | None) -> None:
+        """A draft of this call goes out after all; ``decisions`` are the call's, with the action that was taken."""
+        self._agents.stands(emission.span, decisions)
+        if handle is not None:
+            handle.stands(emission.decisions, decisions)
+
+    def folded(self, conversation_id: str) -> tuple[FoldedSpan, ...]:
+        """What summaries stand for in the windows of this conversation."""
+        if self.director is None:
+            return ()
+        with self.lock:
+            return self.director.planner.folded(conversation_id)
+
     def hand_in(self, conversation_id: str, text: str, name: str) -> None:
         """Evidence that no tool returned: a retrieved document, a file."""
         with boundary.guard("runtime.hand_in"):
-            with self._using_store() as store:
+            with self.exclusively() as store:
                 store.hand_in(conversation_id, text, name, now=time.time())
             self._take_waiting()
 
     def say(self, conversation_id: str, text: str) -> None:
         """Words of the person or the application that are in no message."""
         with boundary.guard("runtime.say"):
-            with self._using_store() as store:
+            with self.exclusively() as store:
                 store.say(conversation_id, text, now=time.time())
             self._take_waiting()
 
@@ -238,11 +289,16 @@ def instrument(
     logger_provider: LoggerProvider | None = None,
     providers: Iterable[str] | None = None,
     evidence: Evidence | None = None,
+    window: WindowStrategy | None = None,
+    keep_last_tool_results: int | bool | None = None,
     events: str | None = None,
     capture_values: str | None = None,
     conversation_limit: int | None = None,
 ) -> None:
     """Turn observation on for every provider SDK that is, or will be, imported in this process.
+
+    With a ``window`` strategy, or an ``evidence`` whose posture is ``guard`` or ``rails``, it also acts on calls; else no
+    request is ever changed.
 
     Each argument but the three providers of OpenTelemetry has an environment variable; the argument wins. The providers
     default to OpenTelemetry's global ones. A second call with the same settings does nothing.
@@ -252,7 +308,11 @@ def instrument(
         providers: names of the SDKs to instrument, of ``openai``, ``anthropic``, ``google-genai``, ``bedrock``,
             ``langchain``; default: all that are installed and that no other instrumentation holds. A name given here
             is instrumented also where another instrumentation holds it. ``OTEL_FOOTPRINT_INSTRUMENT``.
-        evidence: how answers are judged (``OTEL_FOOTPRINT_POSTURE``, ``OTEL_FOOTPRINT_CHECK``).
+        evidence: how answers are judged, and what is done about a flagged one (``OTEL_FOOTPRINT_POSTURE``, ``OTEL_FOOTPRINT_CHECK``).
+        window: what may leave the windows that are sent, such as ``SlidingWindow(12)`` (``OTEL_FOOTPRINT_WINDOW``:
+            ``sliding-window:12``, ``token-budget:120000``).
+        keep_last_tool_results: how many latest results of tools a strategy may not remove, 0 or False for none
+            (``OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS``).
         events: ``span``, ``log`` or ``both`` (``OTEL_FOOTPRINT_EVENTS``).
         capture_values: ``none``, ``flagged`` or ``all`` (``OTEL_FOOTPRINT_CAPTURE_VALUES``).
         conversation_limit: how many live conversations are held (``OTEL_FOOTPRINT_CONVERSATION_LIMIT``).
@@ -263,6 +323,8 @@ def instrument(
     settings = resolve(
         providers=providers,
         evidence=evidence,
+        window=window,
+        keep_last_tool_results=keep_last_tool_results,
         events=events,
         capture_values=capture_values,
         conversation_limit=conversation_limit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,13 @@ import pytest
 from otel_footprint.config import PROVIDERS, Settings, misspelled, resolve
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.window.sliding_window import SlidingWindow
+from otel_footprint.core.window.token_budget import TokenBudget
+
+
+def billing(provider: Any, model: Any) -> Any:
+    """A strategy of the application's own that pays for calls."""
+    return SimpleNamespace(name="mine", plan=print, billing=SimpleNamespace(provider=provider, model=model))
 
 
 def test_defaults() -> None:
@@ -74,8 +82,31 @@ def test_argument_wins_over_environment() -> None:
         ({"providers": "openai"}, {}, ["providers='openai'", "['openai']"]),
         ({}, {"OTEL_FOOTPRINT_INSTRUMENT": "cohere"}, ["OTEL_FOOTPRINT_INSTRUMENT", "'cohere'"]),
         ({"evidence": {"posture": "assist"}}, {}, ["evidence=", "Evidence("]),
-        ({}, {"OTEL_FOOTPRINT_POSTURE": "guard"}, ["'guard'", "assist"]),
         ({}, {"OTEL_FOOTPRINT_POSTURE": "strict"}, ["strict", "assist"]),
+        ({"window": "sliding-window:12"}, {}, ["window='sliding-window:12'", "SlidingWindow(12)"]),
+        ({"window": SlidingWindow}, {}, ["SlidingWindow", "an instance"]),
+        ({"window": 12}, {}, ["window=12", "no name"]),
+        ({"window": SimpleNamespace(name="mine")}, {}, ["no plan(input)"]),
+        ({"window": SimpleNamespace(name="m\n", plan=print)}, {}, ["printable"]),
+        ({"window": billing(None, "")}, {}, ["billing", "model ''"]),
+        ({"window": billing("", "gpt-4o")}, {}, ["billing", "provider ''"]),
+        ({"keep_last_tool_results": -1}, {}, ["keep_last_tool_results=-1", "from 0 to"]),
+        ({"keep_last_tool_results": True}, {}, ["keep_last_tool_results=True", "0 or False"]),
+        ({}, {"OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS": "some"}, ["OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS='some'", "2"]),
+        *(
+            ({}, {"OTEL_FOOTPRINT_WINDOW": word}, [f"OTEL_FOOTPRINT_WINDOW={word!r}", fix])
+            for word, fix in (
+                ("12", "sliding-window:12"),
+                ("sliding-window", "sliding-window:12"),
+                ("sliding-window:", "whole number"),
+                ("sliding-window:0", "keep_recent_turns"),
+                ("sliding-window:6:6", "sliding-window:12"),
+                ("token-budget:many", "whole number"),
+                ("token-budget:-5", "whole number"),
+                ("token-budget:5:5:5", "token-budget:120000:6"),
+                ("summarize-oldest:5", "in code"),
+            )
+        ),
         ({}, {"OTEL_FOOTPRINT_HASH_KEY": "short"}, ["OTEL_FOOTPRINT_HASH_KEY", "16 to 64"]),
     ],
 )
@@ -86,6 +117,44 @@ def test_an_error_names_the_value_and_the_fix(
         resolve(**arguments, environ=environ)
     for part in parts:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "strategy"),
+    [
+        ("sliding-window:12", SlidingWindow(12)),
+        (" Sliding-Window : 6 ", SlidingWindow(6)),
+        ("token-budget:120000", TokenBudget(120_000)),
+        ("token-budget:120000:4", TokenBudget(120_000, keep_recent_turns=4)),
+    ],
+)
+def test_a_strategy_can_be_named_in_the_environment(word: str, strategy: Any) -> None:
+    environ = {"OTEL_FOOTPRINT_WINDOW": word}
+    settings = resolve(environ=environ)
+    assert settings.window == strategy
+    assert settings.acts
+    assert settings.difference(resolve(environ=environ)) is None
+    assert resolve(window=SlidingWindow(3), environ=environ).window == SlidingWindow(3)
+
+
+@pytest.mark.parametrize(("word", "pins"), [("0", 0), ("off", 0), ("False", 0), ("5", 5)])
+def test_pins_can_be_set_in_the_environment(word: str, pins: int) -> None:
+    environ = {"OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS": word}
+    assert resolve(environ=environ).keep_last_tool_results == pins
+    assert resolve(keep_last_tool_results=False, environ=environ).keep_last_tool_results == 0
+    assert resolve(environ={}).keep_last_tool_results == 2
+
+
+@pytest.mark.parametrize("posture", ["guard", "rails"])
+def test_a_posture_that_acts_can_be_named_in_the_environment(posture: str) -> None:
+    settings = resolve(environ={"OTEL_FOOTPRINT_POSTURE": posture.upper()})
+    assert (settings.evidence.posture, settings.acts) == (posture, True)
+    assert not resolve(environ={}).acts
+
+
+def test_any_object_of_that_shape_is_a_strategy() -> None:
+    strategy = billing(None, "gpt-4o-mini")
+    assert resolve(window=strategy, environ={}).window is strategy
 
 
 def test_a_hash_key_is_never_shown() -> None:

@@ -233,8 +233,8 @@ def test_a_conversation_names_spans_and_summarises(sink: Sink) -> None:
     assert {span.parent.span_id for span in sink.chat_spans if span.parent} == {agent.get_span_context().span_id}
     assert {(span.attributes or {})["gen_ai.conversation.id"] for span in sink.chat_spans} == {"order-4711"}
     assert [judgement.verdict for judgement in current.answers] == ["grounded"]  # what was asked for is said
-    assert current.window is not None
-    assert current.window.decision == "append"
+    assert (current.window.decision, current.window.decided_by) == ("append", "application")
+    assert (current.window.record, current.window.folded) == (None, ())
 
 
 def test_an_unnamed_conversation_exports_no_id(sink: Sink) -> None:
@@ -301,7 +301,8 @@ async def test_a_conversation_left_in_another_task_costs_nothing(sink: Sink, cap
         ({"id": "x" * 300}, "300 characters"),
         ({"agent": object}, "agent="),
         ({"evidence": "strict"}, "evidence='strict'"),
-        ({"evidence": otel_footprint.Evidence(posture="rails")}, "'rails'"),
+        ({"window": "sliding-window:12"}, "SlidingWindow(12)"),
+        ({"window": object()}, "no name"),
     ],
 )
 def test_bad_arguments_are_named(arguments: dict[str, Any], part: str) -> None:
