@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.reading import Held, WindowReading
 from otel_footprint.core.window.record import PIN_REASONS, Pin, Pins, WindowRecord
-from otel_footprint.core.window.strategy import Standing
 
 KEEP_LAST_TOOL_RESULTS: Final = 2
 KEEP_LEDGER_FACTS: Final = 6

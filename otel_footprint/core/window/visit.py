@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
+from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.messages import Message
 from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.pins import (
@@ -25,7 +26,7 @@ from otel_footprint.core.window.pins import (
 from otel_footprint.core.window.reading import Birth, Guards, WindowReading, held_results, read_window
 from otel_footprint.core.window.record import RemovalFacts, RemovalPlan, WindowEviction, WindowRecord
 from otel_footprint.core.window.removal import PinRules, plan_removal
-from otel_footprint.core.window.strategy import Measured, Standing, WindowStrategyInput
+from otel_footprint.core.window.strategy import Measured, WindowStrategyInput
 
 
 def call_directly(function: Callable[..., Any], *args: Any) -> Any:

@@ -1,0 +1,121 @@
+"""Whether what a strategy gave back may be used: any strategy, also one that an application wrote.
+
+Rules
+-----
+- Only whole turns leave, all of them in the span that the refusal engine gives for the strategy's keep depth (that of its
+  record; none where it names none); drop notices may leave at any time.
+- What is kept is kept as it is, in order, where the rebase says; at most one message is put in, a text from nobody: a user
+  message that is authored as a notice, a summary, or injected.
+- Every removal is on the record: one eviction for each message, the count, and the characters of the window before and after.
+- A result that leaves the window removes nothing and folds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from otel_footprint.core.messages import Message, Text
+from otel_footprint.core.window.notice import is_notice
+from otel_footprint.core.window.recording import chars_of
+from otel_footprint.core.window.strategy import Rebase, WindowResult, WindowStrategyInput
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """True where the result may be used; else ``reason`` says which rule it breaks."""
+
+    reason: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.reason is None
+
+
+def allowed(result: WindowResult, input: WindowStrategyInput) -> Allowed:
+    """Check a result against the visit it was given for. Never raises for a result of the right type."""
+    return Allowed(_broken(result, input))
+
+
+def _broken(result: WindowResult, input: WindowStrategyInput) -> str | None:
+    before, record = input.history, result.record
+    if (result.window is None) != (result.rebase is None):
+        return "a window and a rebase come together or not at all"
+    if record.window_chars_before != chars_of(before):
+        return "window_chars_before is not what the window had"
+    if result.window is None or result.rebase is None:
+        if result.evictions or result.folded or record.removed_message_count:
+            return "something is said to have left, but the window stays"
+        if record.window_chars_after != record.window_chars_before:
+            return "window_chars_after differs, but the window stays"
+        return None
+    return (
+        _misplaced(before, result.window, result.rebase)
+        or _forbidden(result, input, result.rebase)
+        or _unrecorded(result, before, result.window, result.rebase)
+    )
+
+
+def _misplaced(before: Sequence[Message], after: Sequence[Message], rebase: Rebase) -> str | None:
+    head, tail = rebase.head_count, rebase.kept_tail_count
+    if head < 0 or tail < 0 or head + tail > len(before):
+        return "the head and the tail that are kept do not fit into the window"
+    if any(not 0 <= index < len(before) or not is_notice(before[index]) for index in rebase.absorbed):
+        return "only drop notices are absorbed"
+    origins = rebase.origins(len(before))
+    if len(origins) != len(after):
+        return "the new window is not as long as the rebase says"
+    for message, origin in zip(after, origins, strict=True):
+        if origin is None:
+            if message.role != "user" or not all(isinstance(part, Text) for part in message.parts):
+                return "the message that was put in is not a user message of text"
+            if message.authored not in ("notice", "summary", "injected"):
+                return 'the message that was put in does not say who wrote it: set authored to "summary" or "injected"'
+        elif message is not before[origin] and (message.parts, message.role, message.name, message.authored) != (
+            before[origin].parts,
+            before[origin].role,
+            before[origin].name,
+            before[origin].authored,
+        ):
+            return "a message that is kept was changed"
+    return None
+
+
+def _forbidden(result: WindowResult, input: WindowStrategyInput, rebase: Rebase) -> str | None:
+    left = set(_left(len(input.history), rebase))
+    depth = result.record.keep_recent_turns
+    plan = input.plan_removal(depth if depth is not None else 0)
+    refused = {refusal.turn_index: refusal.reason for refusal in plan.refusals}
+    spoken_for: set[int] = set()
+    for number, turn in enumerate(input.turns):
+        members = range(turn.first, turn.last + 1)
+        leaving = left.intersection(members)
+        spoken_for |= leaving
+        if not leaving:
+            continue
+        if len(leaving) < len(members):
+            return f"turn {number} left in part"
+        if number in refused:
+            return f"turn {number} had to stay ({refused[number]})"
+        if plan.first is None or plan.last is None or not plan.first <= number <= plan.last:
+            return f"turn {number} is not in the span that may leave"
+    if any(not is_notice(input.history[index]) for index in left - spoken_for):
+        return "a message left that is in no turn"
+    return None
+
+
+def _unrecorded(
+    result: WindowResult, before: Sequence[Message], after: Sequence[Message], rebase: Rebase
+) -> str | None:
+    left = _left(len(before), rebase)
+    if sorted(eviction.index for eviction in result.evictions) != left:
+        return "the evictions are not the messages that left"
+    if result.record.removed_message_count != len(left):
+        return "removed_message_count is not how many messages left"
+    if result.record.window_chars_after != chars_of(after):
+        return "window_chars_after is not what the new window has"
+    return None
+
+
+def _left(size: int, rebase: Rebase) -> list[int]:
+    kept = set(rebase.origins(size))
+    return [index for index in range(size) if index not in kept]
