@@ -40,7 +40,7 @@ class Seam:
             return
         current = vars(self._owner)[self._name]
         self._active = True
-        if self._proxy is not None and any(self._is_ours(layer) for layer in _layers(current)):
+        if self._proxy is not None and any(self._is_ours(layer) for layer in layers(current)):
             return
         self._original = current
         self._proxy = wrapt.FunctionWrapper(current, self._call)
@@ -54,8 +54,8 @@ class Seam:
             setattr(self._owner, self._name, self._original)
             self._proxy = None
             return
-        for layer in _layers(current):
-            if isinstance(layer, _PROXY) and self._is_ours(layer.__wrapped__):
+        for layer in layers(current):
+            if is_proxy(layer) and self._is_ours(layer.__wrapped__):
                 layer.__wrapped__ = self._original
                 self._proxy = None
                 return
@@ -71,10 +71,15 @@ class Seam:
         return self._wrapper(wrapped, instance, args, kwargs)
 
 
-def _layers(function: Any) -> list[Any]:
+def is_proxy(layer: Any) -> bool:
+    """Whether this is a wrapt proxy, which can be given something else to wrap."""
+    return isinstance(layer, _PROXY)
+
+
+def layers(function: Any) -> list[Any]:
     """The function and what it wraps, from the outside in."""
-    layers: list[Any] = []
-    while function is not None and len(layers) < 100:
-        layers.append(function)
+    found: list[Any] = []
+    while function is not None and len(found) < 100:
+        found.append(function)
         function = getattr(function, "__wrapped__", None)
-    return layers
+    return found
