@@ -1,0 +1,327 @@
+"""Gemini contents read as core messages: everything that ``generate_content`` takes, and the JSON of a request.
+
+Rules
+-----
+- A content is an object (the SDK's or a dictionary, in either spelling: ``function_call`` or ``functionCall``), a text, a
+  part, or a list of parts. Loose parts that follow one another are one content, as the SDK joins them: a run with a
+  function call is the model's, any other the person's. The SDK sends a loose run after the dictionaries that stand in
+  front of its end; the order here is the order the model reads.
+- A user content that holds function responses becomes one tool message per response; what else it holds stays with the
+  last of them.
+- Neighbouring contents of the model are one turn where an earlier one holds a call: they are answered together.
+- Thoughts are reasoning; signatures are left out, as everywhere. Calls to code execution and to server tools are the
+  server's. Media and files are opaque.
+- Most models give calls no id. ``made_up_ids`` fills in the ones that the instrumentation makes (name and place of the
+  part), so that both ways of reading agree; a response without its own then gets that of the call it answers.
+- The system instruction stands outside the list, so its position is -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from otel_footprint.core.errors import UnreadableInputError
+from otel_footprint.core.messages import (
+    Json,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    ServerToolCall,
+    ServerToolResult,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from otel_footprint.providers.native import Native, kind_of, one, text_or_none
+from otel_footprint.providers.turns import join_split_turns
+
+SYSTEM_POSITION: Final = -1
+
+PARTS: Final = frozenset(
+    {
+        "function_call",
+        "functionCall",
+        "function_response",
+        "functionResponse",
+        "inline_data",
+        "inlineData",
+        "file_data",
+        "fileData",
+        "executable_code",
+        "executableCode",
+        "code_execution_result",
+        "codeExecutionResult",
+    }
+)
+"""Keys that only parts of Gemini's contents have: a list with one of them is in this format."""
+
+_ROLES: Final[Mapping[str, Role]] = {
+    "user": "user",
+    "model": "assistant",
+    "assistant": "assistant",
+    "function": "tool",
+    "tool": "tool",
+    "system": "system",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One content as it is sent: its role (None where not said), its parts, and the items of the list it is made of."""
+
+    role: str | None
+    parts: tuple[object, ...]
+    positions: tuple[int, ...]
+
+
+def read(contents: object, system: object = None, *, made_up_ids: bool = False) -> tuple[Native, ...]:
+    """Read a history, with the system instruction (whatever the SDK takes for a content) in front.
+
+    Raises :class:`UnreadableInputError` naming the item that cannot be one (counted from 0).
+    """
+    natives: list[Native] = []
+    instruction = _system(system)
+    if instruction is not None:
+        natives.append(one(instruction, SYSTEM_POSITION))
+    ids = _Ids(made_up=made_up_ids)
+    history: list[Native] = []
+    for content in grouped(contents):
+        at = content.positions[0]
+        history += [Native(message, content.positions, at) for message in _messages(content, at, ids)]
+    return (*natives, *join_split_turns(history))
+
+
+def grouped(contents: object) -> tuple[Content, ...]:
+    """The contents in the order in which the SDK sends them."""
+    if contents is None:
+        return ()
+    if not isinstance(contents, list):
+        return (_content(contents, 0),)
+    made: list[Content] = []
+    run: list[tuple[int, object]] = []
+
+    def close() -> None:
+        if run:
+            called = any(field(part, "function_call") for _, part in run)
+            made.append(
+                Content("model" if called else "user", tuple(part for _, part in run), tuple(at for at, _ in run))
+            )
+            run.clear()
+
+    for at, item in enumerate(contents):
+        if _is_part(item):
+            if run and bool(field(item, "function_call")) != bool(field(run[-1][1], "function_call")):
+                close()
+            run.append((at, item))
+            continue
+        if not isinstance(item, Mapping):
+            close()
+        made.append(_content(item, at))
+    close()
+    return tuple(made)
+
+
+def field(value: object, name: str) -> Any:
+    """A field of an SDK object or of a dictionary, which may spell it ``function_call`` or ``functionCall``."""
+    if not isinstance(value, Mapping):
+        return None if isinstance(value, str) else getattr(value, name, None)
+    found = value.get(name)
+    if found is None:
+        head, *rest = name.split("_")
+        found = value.get(head + "".join(word.capitalize() for word in rest))
+    return found
+
+
+def _is_content(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return not value or "parts" in value or "role" in value
+    return hasattr(value, "parts") and hasattr(value, "role")
+
+
+def _is_part(value: object) -> bool:
+    return not isinstance(value, list) and not _is_content(value)
+
+
+def _content(value: object, at: int) -> Content:
+    if isinstance(value, (str, Mapping, list)) or hasattr(value, "__dict__") or hasattr(value, "__slots__"):
+        if _is_content(value):
+            role = field(value, "role")
+            parts = field(value, "parts")
+            if role is not None and not isinstance(role, str):
+                raise UnreadableInputError(f"message {at} has {kind_of(role)} as its role")
+            if parts is None:
+                parts = ()
+            if isinstance(parts, (str, Mapping)) or not isinstance(parts, Sequence):
+                raise UnreadableInputError(f"message {at} has {kind_of(parts)} as its parts")
+            return Content(role, tuple(parts), (at,))
+        if isinstance(value, list):
+            return Content("user", tuple(value), (at,))
+        return Content("model" if field(value, "function_call") else "user", (value,), (at,))
+    raise UnreadableInputError(f"message {at} is {kind_of(value)}, not a content")
+
+
+def _system(system: object) -> Message | None:
+    if system is None or system == "" or system == []:
+        return None
+    content = _content(system, SYSTEM_POSITION)
+    parts = tuple(part for index, raw in enumerate(content.parts) for part in _parts(raw, _no_ids, index))
+    return Message("system", parts) if parts else None
+
+
+def _messages(content: Content, at: int, ids: _Ids) -> Iterator[Message]:
+    role = _ROLES.get(content.role or "user")
+    if role is None:
+        raise UnreadableInputError(
+            f"message {at} has the role {(content.role or '')[:40]!r}, which Gemini does not use"
+        )
+    results: list[list[Part]] = []
+    rest: list[Part] = []
+    if role == "assistant":
+        ids.new_turn()
+    for index, raw in enumerate(content.parts):
+        response = field(raw, "function_response")
+        if response is not None:
+            results.append(_response(response, ids, index))
+        else:
+            rest += _parts(raw, ids.call, index)
+    if not results:
+        yield Message("user" if role == "tool" else role, tuple(rest))
+        return
+    results[-1] += rest
+    for parts in results:
+        yield Message("tool", tuple(parts))
+
+
+_IdOfCall = Callable[[str | None, str, int], str | None]
+
+
+def _no_ids(given: str | None, name: str, index: int) -> str | None:
+    return given
+
+
+class _Ids:
+    """The ids of calls and of the responses that answer them."""
+
+    def __init__(self, *, made_up: bool) -> None:
+        self._made_up = made_up
+        self._open: list[tuple[str, str]] = []
+        self._answered = False
+
+    def new_turn(self) -> None:
+        """A content of the model begins: calls before it, if any was answered, are no longer waited for."""
+        if self._answered:
+            self._open.clear()
+            self._answered = False
+
+    def call(self, given: str | None, name: str, index: int) -> str | None:
+        """The id of the call at place ``index`` of its content."""
+        if given is not None or not self._made_up:
+            return given
+        made = f"{name}_{index}" if name else str(index)
+        self._open.append((name, made))
+        return made
+
+    def response(self, given: str | None, name: str, index: int) -> str | None:
+        """The id of the response at place ``index`` of its content."""
+        if given is not None or not self._made_up:
+            return given
+        self._answered = True
+        made = f"{name}_{index}" if name else str(index)
+        waiting = [(tool, id_) for tool, id_ in self._open if tool == name]
+        if (name, made) in waiting or not waiting:
+            found = (name, made)
+        else:
+            found = waiting[0]
+        if found in self._open:
+            self._open.remove(found)
+        return found[1]
+
+
+def _response(response: object, ids: _Ids, index: int) -> list[Part]:
+    name = text_or_none(field(response, "name"))
+    content = field(response, "response")
+    parts: list[Part] = [
+        ToolResult(
+            ids.response(text_or_none(field(response, "id")), name or "", index),
+            name,
+            content,
+            is_error=isinstance(content, Mapping) and bool(content.get("error")) and "output" not in content,
+        )
+    ]
+    for extra in field(response, "parts") or ():
+        parts += _media(extra) or [Opaque("unknown")]
+    return parts
+
+
+def _parts(raw: object, id_of_call: _IdOfCall, index: int) -> list[Part]:
+    """One part; several or none where it holds more or nothing that the model reads."""
+    if isinstance(raw, str):
+        return [Text(raw)] if raw else []
+    text = field(raw, "text")
+    if isinstance(text, str):
+        if field(raw, "thought"):
+            return [Reasoning(text)]
+        return [Text(text)] if text else []
+    call = field(raw, "function_call")
+    if call is not None:
+        name = text_or_none(field(call, "name")) or ""
+        return [ToolCall(id_of_call(text_or_none(field(call, "id")), name, index), name, field(call, "args"))]
+    media = _media(raw)
+    if media:
+        return media
+    return _server_part(raw)
+
+
+def _media(raw: object) -> list[Part]:
+    inline = field(raw, "inline_data")
+    if inline is not None:
+        family = str(field(inline, "mime_type") or "").partition("/")[0]
+        return [Opaque(family if family in ("image", "audio", "video") else "file")]
+    if field(raw, "file_data") is not None:
+        return [Opaque("uri")]
+    if field(raw, "uri") is not None and field(raw, "mime_type") is not None:  # an uploaded file, handed in as it is
+        return [Opaque("uri")]
+    if "image" in type(raw).__name__.lower():
+        return [Opaque("image")]
+    return []
+
+
+def _server_part(raw: object) -> list[Part]:
+    code = field(raw, "executable_code")
+    if code is not None:
+        arguments: dict[str, Json] = {
+            "type": "code_execution",
+            "code": field(code, "code"),
+            "language": _word(field(code, "language")),
+        }
+        return [ServerToolCall(text_or_none(field(code, "id")), "code_execution", arguments)]
+    outcome = field(raw, "code_execution_result")
+    if outcome is not None:
+        found: dict[str, Json] = {
+            "type": "code_execution",
+            "outcome": _word(field(outcome, "outcome")),
+            "output": field(outcome, "output"),
+        }
+        return [ServerToolResult(text_or_none(field(outcome, "id")), "code_execution", found)]
+    call = field(raw, "tool_call")
+    if call is not None:
+        name = str(_word(field(call, "tool_type")) or "unknown").lower()
+        arguments = {"type": name, "arguments": field(call, "args")}
+        return [ServerToolCall(text_or_none(field(call, "id")), name, arguments)]
+    response = field(raw, "tool_response")
+    if response is not None:
+        name = str(_word(field(response, "tool_type")) or "unknown").lower()
+        found = {"type": name, "response": field(response, "response")}
+        return [ServerToolResult(text_or_none(field(response, "id")), name, found)]
+    if field(raw, "thought_signature") or field(raw, "thought"):
+        return []  # a signature by itself
+    return [Opaque("unknown")] if not isinstance(raw, Mapping) or raw else []
+
+
+def _word(value: object) -> Any:
+    """A word of an enumeration."""
+    return getattr(value, "value", value)
