@@ -1,0 +1,222 @@
+"""The findings of one history: follows its results, calls and answers, and files what each of them means.
+
+Rules
+-----
+- A result is taken in once, under its name in the history; what it says about nothing is filed in the turn it came in.
+- What was declared in an output is filed before the output is judged; the values of its calls are contingent by what stands
+  then, those of an answer too.
+- An answer that was sent back files nothing. For the one that stands: its verdict, the scripts it shows, and the
+  assessment, which is folded from rows alone.
+- Results are remembered by name, the newest ``RESULTS_LIMIT`` of them; of scripts those of the current turn.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from otel_footprint.core.assessment.fold import AnswerAssessment, assess
+from otel_footprint.core.assessment.scripts import Submission, exit_code_of, script_of, script_rows
+from otel_footprint.core.assessment.verdict_rows import digest_of, verdict_row
+from otel_footprint.core.assessment.witness import grounded_row
+from otel_footprint.core.emptiness import CoverageGap, DeclaredAbsent, EmptyUndeclared, read_emptiness
+from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement
+from otel_footprint.core.exhaustive import assert_never
+from otel_footprint.core.findings.declaring import DeclaredStanding
+from otel_footprint.core.findings.ledger import At, Ledger
+from otel_footprint.core.findings.offer import Offer, offer_of
+from otel_footprint.core.findings.options import Findings
+from otel_footprint.core.findings.rows import CoverageGapRow, DeclaredAbsentRow, EmptyRow, Row
+from otel_footprint.core.findings.standing import Standing
+from otel_footprint.core.findings.stripping import Emission
+from otel_footprint.core.messages import Json, Message, ToolCall
+
+RESULTS_LIMIT: Final = 4096
+SCRIPTS_LIMIT: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsChange:
+    """What one call added. ``declared`` counts declarations, ``malformed`` the fields of theirs that were dropped.
+
+    ``assessments`` has one entry for each answer that stands, in the order of the judgements.
+    """
+
+    rows: tuple[Row, ...] = ()
+    declared: int = 0
+    malformed: int = 0
+    assessments: tuple[AnswerAssessment, ...] = ()
+
+
+@dataclass(slots=True)
+class _Known:
+    """A result by its name. ``gaps`` is what an absence says it did not check."""
+
+    tool: str | None
+    gaps: int
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The last answer that stands, for what the application says of it afterwards."""
+
+    at: At
+    digest: str
+
+
+class Track:
+    """Follows one history. Not thread-safe; no clock."""
+
+    def __init__(self, options: Findings, *, ledger: Ledger | None = None) -> None:
+        self.options = options
+        self.ledger: Final = Ledger() if ledger is None else ledger
+        self._results: OrderedDict[str, _Known] = OrderedDict()
+        self._scripts: dict[str, Submission] = {}
+        self._scripts_turn = 0
+        self._new: list[Row] = []
+        self._answer: _Answer | None = None
+
+    @property
+    def refs(self) -> tuple[str, ...]:
+        """The names of the results, in the order they came."""
+        return tuple(self._results)
+
+    @property
+    def last_answer(self) -> tuple[At, str] | None:
+        """Turn and iteration of the last answer that stands, and its digest."""
+        return None if self._answer is None else (self._answer.at, self._answer.digest)
+
+    def standing_of(self, ref: str) -> Standing | None:
+        """What a result is said to be."""
+        return self.ledger.standing_of(ref)
+
+    def offer(self) -> Offer:
+        """The results that the model may name."""
+        return offer_of(self.refs, self.standing_of)
+
+    def knows(self, ref: str) -> bool:
+        """Whether a result has that name."""
+        return ref in self._results
+
+    def gaps(self, ref: str) -> int:
+        """How many things the absence of that name says it did not check; 0 for what is none."""
+        known = self._results.get(ref)
+        return 0 if known is None else known.gaps
+
+    def called(self, call: ToolCall, ref: str, at: At) -> None:
+        """A tool call of the model is in the history: a script, where the tool runs code."""
+        if call.name not in self.options.scripts:
+            return
+        script = script_of(call.arguments, self.options.scripts[call.name])
+        if at.turn != self._scripts_turn:
+            self._scripts, self._scripts_turn = {}, at.turn
+        if script is not None and len(self._scripts) < SCRIPTS_LIMIT:
+            self._scripts[ref] = Submission(script, call.name, call.id, len(self._scripts) + 1)
+
+    def served(self, ref: str, tool: str | None, content: Json, at: At, *, is_error: bool) -> None:
+        """A result has come in. A rewritten one, under a name that is known, is what it was."""
+        if (submission := self._scripts.get(ref)) is not None and not submission.done:
+            self._scripts[ref] = replace(submission, done=True, exit_code=exit_code_of(content), is_error=is_error)
+        if ref in self._results:
+            return
+        found = read_emptiness(content, is_error=is_error)
+        gaps = found.gaps if isinstance(found, DeclaredAbsent) else 0
+        self._results[ref] = _Known(tool, gaps)
+        if len(self._results) > RESULTS_LIMIT:
+            self._results.popitem(last=False)
+        row: Row
+        match found:
+            case None:
+                return
+            case DeclaredAbsent(gaps=count):
+                row = DeclaredAbsentRow(turn=at.turn, iteration=at.iteration, ref=ref, tool=tool, gaps=count)
+            case CoverageGap(gaps=count):
+                row = CoverageGapRow(turn=at.turn, iteration=at.iteration, ref=ref, tool=tool, gaps=count)
+            case EmptyUndeclared():
+                row = EmptyRow(turn=at.turn, iteration=at.iteration, ref=ref, tool=tool)
+            case _:
+                assert_never(found)
+        self._new += self.ledger.file((row,))
+
+    def completed(
+        self,
+        outputs: Sequence[tuple[Message, tuple[Emission, ...]]],
+        judgements: Sequence[tuple[Judgement, str]],
+        calls: Sequence[CallJudgement],
+        at: At,
+        *,
+        after_revision: bool = False,
+    ) -> FindingsChange:
+        """A call has completed. ``outputs`` are its messages, stripped, with what was declared in them; ``judgements`` the
+        verdicts with the text they are on.
+
+        Of several choices all declarations are filed: the ledger does not know which of them the application takes.
+        """
+        declared = malformed = 0
+        for message, emissions in outputs:
+            made = message.tool_calls
+            for emission in emissions:
+                declared += 1
+                malformed += emission.declared.malformed
+                call = made[emission.call] if emission.call is not None else None
+                self._new += self.ledger.declare(
+                    emission.declared,
+                    at,
+                    known=self.knows,
+                    gaps=self.gaps,
+                    ref=None if call is None else (call.id or ""),
+                    tool="" if call is None else call.name,
+                )
+        for judged in calls:
+            if not judged.reasons:
+                self._new += self.ledger.contingent(judged.values, at, moment="dispatch", tool=judged.tool)
+        assessments: list[AnswerAssessment] = []
+        siblings: set[int] = set()
+        for judgement, text in judgements:
+            if judgement.action != "recheck":
+                own = self._file_answer(judgement, text, at, after_revision)
+                rows_of_it = [row for row in self.ledger.of_turn(at.turn) if id(row) not in siblings]
+                assessments.append(assess(rows_of_it, turn=at.turn, iteration=at.iteration, digest=digest_of(text)))
+                siblings.update(map(id, own))  # of several choices each is assessed by its own rows
+        rows, self._new = tuple(self._new), []
+        return FindingsChange(rows, declared, malformed, tuple(assessments))
+
+    def _file_answer(self, judgement: Judgement, text: str, at: At, after_revision: bool) -> tuple[Row, ...]:
+        """File the rows of one answer that stands."""
+        rows: list[Row] = []
+        if "corpus_bound" not in judgement.reasons:
+            rows += self.ledger.contingent(judgement.values, at, moment="answer")
+        witness = [
+            grounded_row(judgement, turn=at.turn, iteration=at.iteration, after_revision=after_revision),
+            verdict_row(judgement, turn=at.turn, iteration=at.iteration, after_revision=after_revision),
+        ]
+        filed: list[Row] = [row for row in witness if row is not None]
+        if self.options.scripts:
+            submissions = list(self._scripts.values()) if self._scripts_turn == at.turn else []
+            filed += script_rows(text, submissions, turn=at.turn, iteration=at.iteration)
+        rows += self.ledger.file(filed)
+        self._new += rows
+        self._answer = _Answer(at, digest_of(text))
+        return tuple(rows)
+
+    def reassessed(self) -> AnswerAssessment | None:
+        """The standing of the last answer by the rows on record now; None before the first."""
+        if self._answer is None:
+            return None
+        at, digest = self._answer.at, self._answer.digest
+        return assess(self.ledger.of_turn(at.turn), turn=at.turn, iteration=at.iteration, digest=digest)
+
+    def declare(self, declared: DeclaredStanding, at: At) -> tuple[Row, ...]:
+        """The application says itself what a result is."""
+        ref = declared.tool_call_id
+        return self.ledger.stand(declared, at, known=self.knows(ref), gaps=self.gaps(ref), declared_by="application")
+
+    def fork(self) -> Track:
+        """A copy that goes its own way."""
+        copy = Track(self.options, ledger=Ledger(self.ledger.rows))
+        copy._results = OrderedDict((ref, replace(known)) for ref, known in self._results.items())
+        copy._scripts, copy._scripts_turn = dict(self._scripts), self._scripts_turn
+        copy._answer = self._answer
+        return copy
