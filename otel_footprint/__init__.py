@@ -7,8 +7,19 @@ from otel_footprint._exports import load as __getattr__  # noqa: F401 - names lo
 if TYPE_CHECKING:
     from otel_footprint.context import current_conversation
     from otel_footprint.core.absence import absent, coverage
-    from otel_footprint.core.errors import ConfigurationError, FootprintError, UnreadableInputError
+    from otel_footprint.core.errors import (
+        ConfigurationError,
+        FootprintError,
+        UnreadableInputError,
+        UnsupportedValuesError,
+        WindowUnmeasurableError,
+    )
     from otel_footprint.core.evidence.options import Evidence, Shape
+    from otel_footprint.core.window.record import WindowRecord
+    from otel_footprint.core.window.sliding_window import SlidingWindow
+    from otel_footprint.core.window.strategy import WindowResult, WindowStrategy
+    from otel_footprint.core.window.summarize_oldest import SummarizeOldest
+    from otel_footprint.core.window.token_budget import TokenBudget
     from otel_footprint.handle import Conversation, conversation
     from otel_footprint.offline.check import check
     from otel_footprint.runtime import instrument, uninstrument
@@ -19,7 +30,15 @@ __all__ = [
     "Evidence",
     "FootprintError",
     "Shape",
+    "SlidingWindow",
+    "SummarizeOldest",
+    "TokenBudget",
     "UnreadableInputError",
+    "UnsupportedValuesError",
+    "WindowRecord",
+    "WindowResult",
+    "WindowStrategy",
+    "WindowUnmeasurableError",
     "absent",
     "check",
     "conversation",

@@ -30,8 +30,6 @@ from otel_footprint.core.window.strategy import WindowResult
 from otel_footprint.telemetry.window_facts import VisitFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from opentelemetry.context import Context
 
     from otel_footprint.acting import Director, Options
@@ -159,9 +157,12 @@ class ActingCall:
     def _as_child(self, window: WindowVisit | None) -> Any:
         """Runs a billed call of the strategy's as a child of the window's span, with nothing of ours acting on it."""
         asynchronous = self.delivery.asynchronous
+        ours = type(self.options.strategy).__module__.startswith(_OURS)
 
         def as_child(function: Any, *args: Any) -> Any:
             context = with_mark(CHILD, window.context() if window is not None else self._base)
+            if asynchronous and ours and not inspect.iscoroutinefunction(function):
+                return acting_driving.elsewhere(context, function, *args)
             token = attach(context)
             try:
                 result = function(*args)
@@ -169,7 +170,7 @@ class ActingCall:
                 detach(token)
             if not inspect.isawaitable(result):
                 return result
-            inside = _inside(context, result)
+            inside = acting_driving.inside(context, result)
             return inside if asynchronous else acting_driving.Finished(inside)
 
         return as_child
@@ -319,11 +320,3 @@ def _is_whole(planned: Planned, reading: Reading) -> bool:
     return len(planned.items) == len(reading.natives) and all(
         isinstance(item, Kept) and item.index == index for index, item in enumerate(planned.items)
     )
-
-
-async def _inside(context: Context, awaitable: Awaitable[Any]) -> Any:
-    token = attach(context)
-    try:
-        return await awaitable
-    finally:
-        detach(token)

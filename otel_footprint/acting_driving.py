@@ -21,6 +21,8 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final, Generic, TypeVar, cast
 
+from opentelemetry.context import Context, attach, detach
+
 T = TypeVar("T")
 
 _SUSPENDING: Final = frozenset({"GET_AWAITABLE", "GET_ANEXT"})
@@ -67,6 +69,29 @@ class Finished(Generic[T]):
     def __await__(self) -> Generator[None, None, T]:
         return run(self._awaitable)
         yield  # what makes this a generator
+
+
+async def inside(context: Context, awaitable: Awaitable[T]) -> T:
+    """The result of an awaitable, with this OpenTelemetry Context attached meanwhile."""
+    token = attach(context)
+    try:
+        return await awaitable
+    finally:
+        detach(token)
+
+
+async def elsewhere(context: Context, function: Callable[..., Any], *args: Any) -> Any:
+    """The result of a plain function that may wait, or of the awaitable it gives, without holding up an event loop."""
+
+    def call() -> Any:
+        token = attach(context)
+        try:
+            return function(*args)
+        finally:
+            detach(token)
+
+    result = await asyncio.to_thread(call) if _in_asyncio() else call()
+    return await inside(context, result) if inspect.isawaitable(result) else result
 
 
 async def arun(plan: Callable[[], Any], *, blocks: bool) -> Any:

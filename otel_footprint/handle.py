@@ -246,5 +246,5 @@ def conversation(
     if evidence is not None:
         checked_evidence(evidence, "conversation(…) evidence")
     if window is not None:
-        checked_strategy(window, "conversation(…) window")
+        window = checked_strategy(window, "conversation(…) window")
     return Conversation(id=id, agent=agent, request=request, evidence=evidence, window=window)

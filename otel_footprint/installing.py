@@ -4,6 +4,7 @@ Rules
 -----
 - Every door (an argument of ``instrument()`` or ``conversation()``, the environment) refuses the same things, in words that
   name the setting, the value and the fix.
+- A summariser that is a provider's client is made a function here, so that the strategy need not know any SDK.
 - The same word gives the same strategy each time, so that reading the environment again changes no setting.
 """
 
@@ -13,7 +14,11 @@ from functools import cache
 from typing import Final, cast
 
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.window.sliding_window import SlidingWindow
 from otel_footprint.core.window.strategy import WindowStrategy
+from otel_footprint.core.window.summarize_oldest import SummarizeOldest
+from otel_footprint.core.window.token_budget import TokenBudget
+from otel_footprint.summariser import summariser_of
 
 _SPELLINGS: Final = (
     "sliding-window:12 (turns kept), token-budget:120000 (tokens) or token-budget:120000:6 (and turns kept)"
@@ -24,7 +29,10 @@ _MAX_PINS: Final = 1_000
 
 
 def checked_strategy(given: object, setting: str) -> WindowStrategy:
-    """``given`` where it can be a window strategy. Raises :class:`ConfigurationError` that quotes ``setting`` otherwise."""
+    """``given`` where it can be a window strategy, ready to be asked.
+
+    Raises :class:`ConfigurationError` that quotes ``setting`` otherwise.
+    """
     shown = f"{setting}={_shown(given)}"
     if isinstance(given, type):
         raise ConfigurationError(f"{shown} is a class; give an instance, such as SlidingWindow(12)")
@@ -43,6 +51,9 @@ def checked_strategy(given: object, setting: str) -> WindowStrategy:
         raise ConfigurationError(
             f"{shown} has no plan(input); a window strategy decides there, as SlidingWindow(12) does"
         )
+    if isinstance(given, SummarizeOldest) and not callable(given.summarizer):
+        summariser = summariser_of(given.summarizer, given.model)
+        given = given.asking(summariser, provider=summariser.provider)
     billing = getattr(given, "billing", None)
     if billing is not None:
         _check_billing(billing, shown)
@@ -71,9 +82,6 @@ def strategy_of(word: str, setting: str) -> WindowStrategy:
 
 @cache
 def _strategy(word: str) -> WindowStrategy:
-    from otel_footprint.core.window.sliding_window import SlidingWindow
-    from otel_footprint.core.window.token_budget import TokenBudget
-
     name, *numbers = (part.strip() for part in word.split(":"))
     for number in numbers:
         if not (number.isascii() and number.isdecimal() and len(number) <= _MAX_DIGITS):
