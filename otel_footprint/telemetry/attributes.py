@@ -49,7 +49,7 @@ def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attribu
             attributes[names.WINDOW_DROPPED_TOOLS_OMITTED] = omitted
     if not window.settled:
         attributes[names.WINDOW_SETTLED] = False
-    if compacted_by_provider(decisions, call):
+    if compacted(decisions, call):
         attributes[names.GEN_AI_CONVERSATION_COMPACTED] = True
     if call.planned is not None:
         if call.planned.is_revision:
@@ -65,10 +65,13 @@ def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attribu
     return attributes
 
 
-def compacted_by_provider(decisions: Decisions, call: Call) -> bool:
-    """Whether the provider folded this call's history, as the comparison of windows or the provider itself says."""
+def compacted(decisions: Decisions, call: Call) -> bool:
+    """Whether this call's history was folded: by the provider, by what it says, or by a window strategy of ours.
+
+    An application's own summary is inferred from its messages, which is not enough to say it under a standard name.
+    """
     window = decisions.window
-    return (window.decision == "summarize" and window.decided_by == "provider") or any(
+    return (window.decision == "summarize" and window.decided_by != "application") or any(
         edit.kind == "summarize" for edit in call.edits
     )
 

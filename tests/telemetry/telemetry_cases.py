@@ -35,6 +35,7 @@ from otel_footprint.core.evidence.verdicts import (
 )
 from otel_footprint.core.messages import Role
 from otel_footprint.telemetry.emitter import Emission, Emitter
+from otel_footprint.telemetry.window_facts import VisitFacts
 
 SERVED = CallRef(trace_id=0xA1, span_id=0xB1, trace_flags=1)
 DROPPED = CallRef(trace_id=0xA2, span_id=0xB2, trace_flags=1)
@@ -57,7 +58,9 @@ class Pipeline:
         self.loggers.add_log_record_processor(SimpleLogRecordProcessor(self.logs))
 
     def emitter(self, **settings: Any) -> Emitter:
-        return Emitter(meter_provider=self.meters, logger_provider=self.loggers, **settings)
+        return Emitter(
+            tracer_provider=self.tracers, meter_provider=self.meters, logger_provider=self.loggers, **settings
+        )
 
     def emit(self, emitter: Emitter, decisions: Decisions, call: Call | None = None) -> ReadableSpan | None:
         """One call through the emitter; its exported span, None when it was not sampled."""
@@ -67,6 +70,13 @@ class Pipeline:
             Emission(decisions=decisions, span=span, context=context.get_current(), call=call, evidence_seconds=0.002)
         )
         span.end()
+        finished = self.spans.get_finished_spans()
+        return finished[-1] if finished else None
+
+    def visit(self, emitter: Emitter, facts: VisitFacts) -> ReadableSpan | None:
+        """One visit of a window strategy through the emitter; its exported span, None when it was not sampled."""
+        with emitter.window_visit(facts.record.strategy, context.get_current(), 1_000) as visit:
+            visit.finish(facts)
         finished = self.spans.get_finished_spans()
         return finished[-1] if finished else None
 
@@ -286,6 +296,7 @@ windows = st.builds(
     inserted=counts,
     dropped_tools=st.lists(texts, max_size=5).map(lambda some: tuple(some * 8)),
     settled=st.booleans(),
+    reported=st.booleans(),
 )
 argument_values = st.builds(
     ArgumentValue,

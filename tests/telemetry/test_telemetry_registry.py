@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from opentelemetry.context import get_current
 
-from otel_footprint.core.call import Call, ProviderEdit
+from otel_footprint.core.call import Call, PlannedFacts, ProviderEdit
 from otel_footprint.core.decisions import Decisions, Match, WindowDecision
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS, Action, Posture, Reason
 from otel_footprint.core.messages import Role
+from otel_footprint.core.window.record import REFUSAL_REASONS, BudgetUnit, Inactive, PlanAction, Retain
+from otel_footprint.telemetry.instruments import VISIT_OUTCOMES, RevisionOutcome
 from otel_footprint.telemetry.summary import Summary
+from otel_footprint.telemetry.window_facts import VisitFacts
 from tests.telemetry.telemetry_cases import (
     OVERFULL,
     RICH,
@@ -28,6 +33,7 @@ from tests.telemetry.telemetry_cases import (
     value,
     window,
 )
+from tests.telemetry.window_cases import FOLDED, HELD, OVERFULL_VISIT, REFUSED, REMOVED, any_visits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,13 +61,14 @@ def _keys(attribute: dict[str, Any]) -> set[str]:
 BY_KEY = {key: attribute for attribute in REGISTRY["attribute"] for key in _keys(attribute)}
 ON_CHAT = {key for key, attribute in BY_KEY.items() if "chat" in attribute.get("spans", ())}
 ON_AGENT = {key for key, attribute in BY_KEY.items() if "invoke_agent" in attribute.get("spans", ())}
+ON_WINDOW = {key for key, attribute in BY_KEY.items() if "window" in attribute.get("spans", ())}
 ON_LINK = {key for key, attribute in BY_KEY.items() if attribute.get("link")}
 BY_NAME = {attribute["name"]: attribute for attribute in REGISTRY["attribute"]}
 EVENTS = {
     event["name"]: set().union(*(_keys(BY_NAME[name]) for name in event["attributes"])) for event in REGISTRY["event"]
 }
 METRICS = {metric["name"]: set(metric["attributes"]) for metric in REGISTRY["metric"]}
-LABELS = {label["name"]: label for label in REGISTRY["label"]}
+LABELS = {(label.get("metric"), label["name"]): label for label in REGISTRY["label"]}
 
 TYPES: dict[str, Any] = {"string": str, "int": int, "double": float, "boolean": bool, "string[]": tuple}
 
@@ -100,6 +107,32 @@ def test_closed_sets_are_those_of_the_core() -> None:
     assert enums["posture"] == get_args(Posture)
     assert enums["action"] == get_args(Action)
     assert enums["role"] == get_args(Role)
+    assert enums["refusal"] == REFUSAL_REASONS
+    assert enums["inactive"] == get_args(Inactive)
+    assert enums["visit_outcome"] == VISIT_OUTCOMES
+    assert enums["retain"] == get_args(Retain)
+    assert enums["plan_action"] == get_args(PlanAction)
+    assert enums["budget_unit"] == get_args(BudgetUnit)
+    assert enums["revision_outcome"] == get_args(RevisionOutcome)
+
+
+def _label(metric: str, key: str) -> dict[str, Any]:
+    """What a label means on this metric: its own entry, else the one for every metric."""
+    return dict(LABELS.get((metric, key)) or LABELS[(None, key)])
+
+
+def test_a_label_that_means_different_things_is_told_apart_by_its_metric() -> None:
+    for metric, labels in METRICS.items():
+        for label in labels:
+            assert _label(metric, label)["name"] == label
+    for metric, label in LABELS:
+        assert metric is None or label in METRICS[metric]
+        assert metric is None or (None, label) not in LABELS
+
+
+def _allowed(name: str) -> set[str]:
+    kinds = {"invoke_agent": ON_AGENT, "agentfootprint.window": ON_WINDOW}
+    return next((allowed for kind, allowed in kinds.items() if name.startswith(kind)), ON_CHAT)
 
 
 def assert_registered(attributes: dict[str, Any], allowed: set[str], where: str) -> None:
@@ -119,8 +152,7 @@ def _check_everything(pipeline: Pipeline) -> tuple[set[str], set[str]]:
     events: set[str] = set()
     for span in pipeline.spans.get_finished_spans():
         attributes = dict(span.attributes or {})
-        allowed = ON_AGENT if span.name.startswith("invoke_agent") else ON_CHAT
-        assert_registered(attributes, allowed, span.name)
+        assert_registered(attributes, _allowed(span.name), span.name)
         seen |= set(attributes)
         for event in span.events:
             assert event.name in EVENTS, f"event {event.name} is not in the registry"
@@ -143,15 +175,18 @@ def _check_everything(pipeline: Pipeline) -> tuple[set[str], set[str]]:
                 for point in metric.data.data_points:
                     for key, word in (point.attributes or {}).items():
                         assert key in METRICS[metric.name], f"{key} on {metric.name} is not in the registry"
-                        words = REGISTRY["enums"].get(LABELS[key].get("enum"))
+                        words = REGISTRY["enums"].get(_label(metric.name, key).get("enum"))
                         assert words is None or word in words, f"{key} on {metric.name}: {word!r}"
     return seen, events
 
 
-def _emit_all(pipeline: Pipeline, *calls: Decisions) -> None:
+def _emit_all(pipeline: Pipeline, *calls: Decisions, visits: Sequence[VisitFacts] = ()) -> None:
     emitter = pipeline.emitter(events="both", capture_values="all")
     for call in calls:
         pipeline.emit(emitter, call)
+    for visit in visits:
+        pipeline.visit(emitter, visit)
+    emitter.revised("guard", "grounded", get_current())
     emitter.error("somewhere")
     with pipeline.tracers.get_tracer("test").start_as_current_span("invoke_agent") as span:
         emitter.summarise(span, Summary.of(calls))
@@ -164,7 +199,12 @@ def test_everything_emitted_is_registered_and_everything_registered_is_emitted(p
     verdicts = [decisions(judgement(verdict=verdict)) for verdict in VERDICTS]
     arguments = emitted(*(argument(f"v{n}", status) for n, status in enumerate(STATUSES)), reasons=("opaque_content",))
     verdicts.append(decisions(calls=(arguments,)))
-    _emit_all(pipeline, RICH, OVERFULL, decisions(statuses), decisions(judgement(), judgement(choice=1)), *verdicts)
+    draft = decisions(judgement(verdict="ungrounded", action="recheck"))
+    several = decisions(judgement(), judgement(choice=1))
+    visits = (REMOVED, FOLDED, REFUSED, HELD, OVERFULL_VISIT)
+    _emit_all(pipeline, RICH, OVERFULL, decisions(statuses), several, draft, *verdicts, visits=visits)
+    planned = PlannedFacts(is_revision=True, stream_unheld=True)
+    pipeline.emit(pipeline.emitter(), decisions(), Call(messages=(), now=0.0, planned=planned))
     folded = Call(messages=(), now=0.0, edits=(ProviderEdit("summarize", "compaction"),))
     pipeline.emit(pipeline.emitter(), decisions(window=window("start")), folded)
 
@@ -178,10 +218,10 @@ def test_everything_emitted_is_registered_and_everything_registered_is_emitted(p
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(any_decisions)
-def test_whatever_is_decided_only_registered_names_go_out(call: Decisions) -> None:
+@given(any_decisions, any_visits)
+def test_whatever_is_decided_only_registered_names_go_out(call: Decisions, visit: VisitFacts) -> None:
     pipeline = Pipeline()
-    _emit_all(pipeline, call)
+    _emit_all(pipeline, call, visits=(visit,))
     _check_everything(pipeline)
 
 
@@ -195,7 +235,10 @@ def test_no_name_is_written_by_hand() -> None:
         if path != generated
         for match in literal.findall(path.read_text(encoding="utf-8"))
     ]
-    assert found == ["otel_footprint/telemetry/events.py: agentfootprint.evidence"]  # a value, not a key
+    assert sorted(found) == [
+        "otel_footprint/telemetry/events.py: agentfootprint.evidence",  # a value, not a key
+        "otel_footprint/telemetry/window_span.py: agentfootprint.window",  # a span's name
+    ]
 
 
 def test_pages_and_collector_files_name_nothing_that_is_not_in_the_registry() -> None:

@@ -298,10 +298,13 @@ def test_the_result_says_what_was_found(
     assert facts["gen_ai.evaluation.explanation"] == explanation
 
 
-def test_compacted_is_set_only_where_the_provider_folded_the_history(pipeline: Pipeline) -> None:
+def test_compacted_is_set_only_where_the_provider_or_a_strategy_folded_the_history(pipeline: Pipeline) -> None:
     emitter = pipeline.emitter()
     by_application = pipeline.emit(emitter, decisions(window=window("summarize")))
     by_provider = pipeline.emit(emitter, decisions(window=window("summarize", decided_by="provider")))
+    by_strategy = pipeline.emit(
+        emitter, decisions(window=window("summarize", decided_by="summarize-oldest", reported=True))
+    )
     said_so = pipeline.emit(
         emitter, decisions(), Call(messages=(), now=0.0, edits=(ProviderEdit("summarize", "compaction"),))
     )
@@ -311,7 +314,14 @@ def test_compacted_is_set_only_where_the_provider_folded_the_history(pipeline: P
 
     cleared_seen = pipeline.emit(emitter, decisions(window=window("clear", decided_by="provider")))
 
-    expectations = ((by_application, None), (by_provider, True), (said_so, True), (cleared, None), (cleared_seen, None))
+    expectations = (
+        (by_application, None),
+        (by_provider, True),
+        (by_strategy, True),
+        (said_so, True),
+        (cleared, None),
+        (cleared_seen, None),
+    )
     for span, expected in expectations:
         assert span is not None
         assert (span.attributes or {}).get("gen_ai.conversation.compacted") is expected

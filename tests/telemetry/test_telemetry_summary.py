@@ -41,6 +41,20 @@ def test_what_left_a_window_is_counted_once() -> None:
     assert Summary.of([failed, RICH]).evicted == len(RICH.window.evictions)
 
 
+def test_a_draft_is_no_answer_unless_it_goes_out_after_all() -> None:
+    draft = decisions(judgement(value(status="unsupported"), verdict="ungrounded", action="recheck"))
+    revised = decisions(judgement(value()))
+
+    summary = Summary.of([draft, revised])
+    assert (summary.calls, summary.answers, summary.revisions) == (2, 1, 1)
+    assert summary.worst_verdict == "grounded"
+
+    shipped = replace(draft, judgements=(replace(draft.judgements[0], action="flagged"),))
+    kept = Summary.of([draft]).add_answers(shipped)
+    assert (kept.calls, kept.answers, kept.revisions) == (1, 1, 1)
+    assert kept.last == AnswerSummary.worst(shipped)
+
+
 def test_of_several_choices_the_worst_verdict_is_the_summary_and_between_equals_the_worse_status() -> None:
     call = decisions(
         judgement(choice=0, verdict="no_claims"),
@@ -61,7 +75,9 @@ def test_of_several_choices_the_worst_verdict_is_the_summary_and_between_equals_
 def test_totals_add_up(calls: list[Decisions]) -> None:
     summary = Summary.of(calls)
 
-    judged = [judgement for call in calls for judgement in call.judgements]
+    drafts = [call for call in calls if any(judgement.action == "recheck" for judgement in call.judgements)]
+    judged = [judgement for call in calls if call not in drafts for judgement in call.judgements]
+    assert summary.revisions == len(drafts)
     assert summary.calls == len(calls)
     assert summary.answers == len(judged) == sum(summary.verdicts.values())
     assert sum(summary.statuses.values()) == sum(len(judgement.values) for judgement in judged)
