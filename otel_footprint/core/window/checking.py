@@ -70,37 +70,40 @@ def _misplaced(before: Sequence[Message], after: Sequence[Message], rebase: Reba
                 return "the message that was put in is not a user message of text"
             if message.authored not in ("notice", "summary", "injected"):
                 return 'the message that was put in does not say who wrote it: set authored to "summary" or "injected"'
-        elif message is not before[origin] and (message.parts, message.role, message.name, message.authored) != (
-            before[origin].parts,
-            before[origin].role,
-            before[origin].name,
-            before[origin].authored,
-        ):
+        elif message is not before[origin] and _words(message) != _words(before[origin]):
             return "a message that is kept was changed"
     return None
 
 
+def _words(message: Message) -> tuple[object, ...]:
+    return (message.role, message.name, message.authored, message.parts)
+
+
 def _forbidden(result: WindowResult, input: WindowStrategyInput, rebase: Rebase) -> str | None:
-    left = set(_left(len(input.history), rebase))
+    low, high = rebase.head_count, len(input.history) - rebase.kept_tail_count
     depth = result.record.keep_recent_turns
     plan = input.plan_removal(depth if depth is not None else 0)
-    refused = {refusal.turn_index: refusal.reason for refusal in plan.refusals}
-    spoken_for: set[int] = set()
+    between = low
     for number, turn in enumerate(input.turns):
-        members = range(turn.first, turn.last + 1)
-        leaving = left.intersection(members)
-        spoken_for |= leaving
-        if not leaving:
+        if turn.last < low or turn.first >= high:
             continue
-        if len(leaving) < len(members):
+        if turn.first < low or turn.last >= high:
             return f"turn {number} left in part"
-        if number in refused:
-            return f"turn {number} had to stay ({refused[number]})"
         if plan.first is None or plan.last is None or not plan.first <= number <= plan.last:
-            return f"turn {number} is not in the span that may leave"
-    if any(not is_notice(input.history[index]) for index in left - spoken_for):
-        return "a message left that is in no turn"
-    return None
+            named = [refusal.reason for refusal in plan.refusals if refusal.turn_index == number]
+            return (
+                f"turn {number} had to stay ({named[0]})"
+                if named
+                else f"turn {number} is not in the span that may leave"
+            )
+        if not _notices(input.history[between : turn.first]):
+            return "a message left that is in no turn"
+        between = turn.last + 1
+    return None if _notices(input.history[between:high]) else "a message left that is in no turn"
+
+
+def _notices(messages: Sequence[Message]) -> bool:
+    return all(is_notice(message) for message in messages)
 
 
 def _unrecorded(

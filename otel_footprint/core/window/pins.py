@@ -15,11 +15,11 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.turns import Turn
-from otel_footprint.core.window.reading import Held, WindowReading
+from otel_footprint.core.window.reading import Results, WindowReading
 from otel_footprint.core.window.record import PIN_REASONS, Pin, Pins, WindowRecord
 
 KEEP_LAST_TOOL_RESULTS: Final = 2
@@ -28,56 +28,82 @@ KEEP_LEDGER_FACTS: Final = 6
 _RANK: Final[dict[Standing | None, int]] = {"fact": 4, "open": 3, None: 2, "ruled-out": 1, "noise": 0}
 
 
-def last_result_pins(reading: WindowReading, results: Sequence[Held]) -> tuple[Pin, ...]:
-    """The candidates among the latest results of the tools in use, newest first."""
+class Candidate(NamedTuple):
+    """A turn that a pin may hold: the results it would be held for, by reference, and the tool that names it."""
+
+    turn: int
+    refs: tuple[str, ...]
+    tool: str
+
+
+def last_result_candidates(reading: WindowReading, results: Results) -> tuple[Candidate, ...]:
+    """The latest results of the tools in use, newest first."""
     after = -1 if reading.request is None else reading.request
     seen: set[str] = set()
     turns: set[int] = set()
-    pins: list[Pin] = []
-    for held in reversed(results):
-        if held.index <= after:
+    candidates: list[Candidate] = []
+    for place in range(len(reading.results) - 1, -1, -1):
+        index = reading.results[place]
+        if index <= after:
             break
-        if held.tool is None or held.tool in seen:
+        tool = reading.tools[index]
+        if tool is None or tool in seen or not results.ran(place):
             continue
-        seen.add(held.tool)
-        if held.turn not in turns:
-            turns.add(held.turn)
-            pins.append(_pin(reading, held.turn, (held.ref,), held.tool))
-    return tuple(pins)
+        seen.add(tool)
+        turn = reading.result_turns[place]
+        if turn not in turns:
+            turns.add(turn)
+            candidates.append(Candidate(turn, (results.ref(place),), tool))
+    return tuple(candidates)
 
 
-def ledger_fact_pins(
-    reading: WindowReading, results: Sequence[Held], standing: Callable[[str], Standing | None]
-) -> tuple[Pin, ...]:
-    """The candidates among the turns that the model declared facts, newest first."""
+def ledger_fact_candidates(
+    reading: WindowReading, results: Results, standing: Callable[[str], Standing | None]
+) -> tuple[Candidate, ...]:
+    """The turns that the model declared facts, newest first."""
     after = -1 if reading.request is None else reading.request
-    pins: list[Pin] = []
-    for turn, members in _by_turn(results):
-        current = [held for held in members if held.index > after]
-        named = [held.tool for held in current if held.tool is not None]
-        if named and _best(standing(held.ref) for held in members) == "fact":
-            pins.append(_pin(reading, turn, tuple(held.ref for held in current), named[-1]))
-    return tuple(reversed(pins))
+    candidates: list[Candidate] = []
+    for turn, places in results.by_turn().items():
+        # Fact is the highest standing, so one result of that standing decides for its turn.
+        if not any(standing(results.ref(place)) == "fact" for place in places):
+            continue
+        current = [place for place in places if reading.results[place] > after]
+        named = [tool for place in current if (tool := reading.tools[reading.results[place]]) is not None]
+        if named:
+            candidates.append(Candidate(turn, tuple(map(results.ref, current)), named[-1]))
+    candidates.reverse()
+    return tuple(candidates)
 
 
 def turn_standings(
-    results: Sequence[Held], turns: Sequence[Turn], standing: Callable[[str], Standing | None]
+    turns: Sequence[Turn], results: Results, standing: Callable[[str], Standing | None]
 ) -> Callable[[Turn], Standing | None]:
     """The standing of a turn, as a strategy may ask for it; None where nothing was declared or it has no result."""
-    members = {turns[turn]: held for turn, held in _by_turn(results)}
+
+    members: dict[Turn, list[int]] = {}
 
     def standing_of(turn: Turn) -> Standing | None:
-        return _best(standing(held.ref) for held in members.get(turn, ()))
+        if not members:
+            members.update((turns[number], places) for number, places in results.by_turn().items())
+        return best_standing(standing(results.ref(place)) for place in members.get(turn, ()))
 
     return standing_of
 
 
-def admit(candidates: Sequence[Pin], *, limit: int, kept_from: int, stand_down: bool) -> Pins:
+def best_standing(standings: Iterable[Standing | None]) -> Standing | None:
+    """The most valuable of the standings of a turn's results."""
+    return max(standings, key=_RANK.__getitem__, default=None)
+
+
+def admit(
+    reading: WindowReading, candidates: Sequence[Candidate], *, limit: int, kept_from: int, stand_down: bool
+) -> Pins:
     """Spend the ceiling on the candidates outside the keep window, which begins at turn ``kept_from``."""
     if stand_down or limit == 0:
         return Pins(limit=limit, stand_down=stand_down and limit > 0)
-    outside = [pin for pin in candidates if pin.turn_index < kept_from]
-    return Pins(tuple(outside[:limit]), max(0, len(outside) - limit), limit)
+    outside = [candidate for candidate in candidates if candidate.turn < kept_from]
+    pinned = tuple([_pin(reading, candidate) for candidate in outside[:limit]])
+    return Pins(pinned, max(0, len(outside) - limit), limit)
 
 
 def stands_down(previous: Sequence[WindowRecord | None]) -> bool:
@@ -90,18 +116,7 @@ def stands_down(previous: Sequence[WindowRecord | None]) -> bool:
     )
 
 
-def _pin(reading: WindowReading, turn: int, refs: tuple[str, ...], tool: str) -> Pin:
-    bounds = reading.turns[turn]
+def _pin(reading: WindowReading, candidate: Candidate) -> Pin:
+    bounds = reading.turns[candidate.turn]
     chars = sum(message.chars for message in reading.history[bounds.first : bounds.last + 1])
-    return Pin(refs, tool, turn, bounds.first, chars)
-
-
-def _by_turn(results: Sequence[Held]) -> list[tuple[int, list[Held]]]:
-    grouped: dict[int, list[Held]] = {}
-    for held in results:
-        grouped.setdefault(held.turn, []).append(held)
-    return list(grouped.items())
-
-
-def _best(standings: Iterable[Standing | None]) -> Standing | None:
-    return max(standings, key=_RANK.__getitem__, default=None)
+    return Pin(candidate.refs, candidate.tool, candidate.turn, bounds.first, chars)

@@ -14,7 +14,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from otel_footprint.core.call import CallRef
@@ -67,23 +67,13 @@ class Guards:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """One tool result: its message, its turn, the name of its tool (None where it cannot be named) and its reference."""
-
-    index: int
-    turn: int
-    tool: str | None
-    ref: str
-
-
-@dataclass(frozen=True, slots=True)
 class WindowReading:
     """What planning knows of a window.
 
     ``reasons`` has, for each turn, why it can never leave (the reasons above the pins, by their precedence) or None.
     ``pairs`` are the turns (of a call, of its result) of every call that is answered in a later turn. ``tools`` has, for
-    each message, the name of the tool whose result it is. ``notices`` are the indices of the drop notices, ``chars`` the
-    characters of the window.
+    each message, the name of the tool whose result it is. ``results`` are the indices of the results and ``result_turns``
+    their turns.
     """
 
     history: Sequence[Message]
@@ -94,9 +84,7 @@ class WindowReading:
     tools: tuple[str | None, ...]
     results: tuple[int, ...]
     result_turns: tuple[int, ...]
-    notices: tuple[int, ...]
-    chars: int
-    never_ran: frozenset[str] = field(default_factory=frozenset)
+    never_ran: frozenset[str]
 
 
 def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
@@ -104,7 +92,6 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     firsts: list[int] = []
     lasts: list[int] = []
     tools: list[str | None] = []
-    notices: list[int] = []
     results: list[int] = []
     result_turns: list[int] = []
     systems: list[int] = []
@@ -112,14 +99,11 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     request = None if guards.request is None else guards.request.strip()
     said_last: tuple[int, int] | None = None
     asked_last: tuple[int, int] | None = None
-    chars = 0
     turn = -1
     for index, message in enumerate(history):
-        chars += message.chars
         tools.append(None)
         if message.role == "user":
             if is_notice(message):
-                notices.append(index)
                 continue
             if message.authored is None:
                 said_last = (index, turn + 1)
@@ -154,8 +138,6 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
         tools=tuple(tools),
         results=tuple(results),
         result_turns=tuple(result_turns),
-        notices=tuple(notices),
-        chars=chars,
         never_ran=frozenset(guards.never_ran),
     )
 
@@ -210,15 +192,37 @@ def _reasons(
     return tuple(reasons)
 
 
-def held_results(reading: WindowReading, births: Sequence[Birth]) -> tuple[Held, ...]:
-    """The results of the window, in order, without those that say that their call never ran."""
-    names = ResultNames()
-    held: list[Held] = []
-    for index, turn in zip(reading.results, reading.result_turns, strict=True):
-        result = reading.history[index].result
-        assert result is not None
-        own, _ = names.result(result)
-        ref = births[index].result_ref or own
-        if ref not in reading.never_ran:
-            held.append(Held(index, turn, reading.tools[index], ref))
-    return tuple(held)
+class Results:
+    """The results of a window by their place among them, from 0. Worked out as far as it is asked for."""
+
+    __slots__ = ("_births", "_by_turn", "_names", "_reading")
+
+    def __init__(self, reading: WindowReading, births: Sequence[Birth]) -> None:
+        self._reading = reading
+        self._births = births
+        self._names: list[str] | None = None
+        self._by_turn: dict[int, list[int]] | None = None
+
+    def ref(self, place: int) -> str:
+        """The name of a result in the conversation."""
+        return self._births[self._reading.results[place]].result_ref or self._own_names()[place]
+
+    def ran(self, place: int) -> bool:
+        """Whether it is a result at all: not one that says that its call never ran."""
+        return not self._reading.never_ran or self.ref(place) not in self._reading.never_ran
+
+    def by_turn(self) -> dict[int, list[int]]:
+        """The places of the results of each turn that has any, in order."""
+        if self._by_turn is None:
+            self._by_turn = {}
+            for place, turn in enumerate(self._reading.result_turns):
+                if self.ran(place):
+                    self._by_turn.setdefault(turn, []).append(place)
+        return self._by_turn
+
+    def _own_names(self) -> list[str]:
+        if self._names is None:
+            names = ResultNames()
+            held = [self._reading.history[index].result for index in self._reading.results]
+            self._names = [names.result(result)[0] for result in held if result is not None]
+        return self._names

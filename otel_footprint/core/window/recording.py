@@ -71,17 +71,16 @@ def span_of(input: WindowStrategyInput, plan: RemovalPlan) -> Span | None:
     notices = frozenset(i for i, message in enumerate(history) if message.role == "user" and is_notice(message))
     at_head = plan.first == 0
     after_request = plan.first == 1 and request is not None and turns[0].first <= request <= turns[0].last
-    leaving = set(range(first, last + 1))
-    if at_head or after_request:
-        leaving |= notices
-    removed = tuple(sorted(leaving))
+    removed = tuple(range(first, last + 1))
+    if notices and (at_head or after_request):
+        removed = tuple(sorted(notices.union(removed)))
     return Span(
         first,
         last,
         range(plan.first, plan.last + 1),
         removed,
         notices,
-        sum(history[index].chars for index in removed),
+        sum([history[index].chars for index in removed]),
         at_head,
         after_request,
     )
@@ -94,13 +93,11 @@ def chars_of(history: Sequence[Message]) -> int:
 
 def window_after(history: Sequence[Message], rebase: Rebase, new: Message | None) -> tuple[Message, ...]:
     """The new window, of the old one's own messages and the new one."""
-    window: list[Message] = []
-    for index in rebase.origins(len(history)):
-        if index is not None:
-            window.append(history[index])
-        elif new is not None:
-            window.append(new)
-    return tuple(window)
+    head, tail = history[: rebase.head_count], history[len(history) - rebase.kept_tail_count :]
+    if not rebase.absorbed:
+        return (*head, *tail) if new is None else (*head, new, *tail)
+    laid = [new if i is None else history[i] for i in rebase.origins(len(history))]
+    return tuple([message for message in laid if message is not None])
 
 
 def unchanged(

@@ -18,18 +18,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from otel_footprint.core.turns import Turn
-from otel_footprint.core.window.pins import admit
+from otel_footprint.core.window.pins import Candidate, admit
 from otel_footprint.core.window.reading import WindowReading
-from otel_footprint.core.window.record import Pin, Refusal, RefusalReason, RemovalPlan
+from otel_footprint.core.window.record import Refusal, RefusalReason, RemovalPlan
 
 
 @dataclass(frozen=True, slots=True)
 class PinRules:
     """The candidates for pins with their ceilings. ``facts`` is None where findings are off."""
 
-    observations: tuple[Pin, ...] = ()
+    observations: tuple[Candidate, ...] = ()
     keep_last_tool_results: int = 0
-    facts: tuple[Pin, ...] | None = None
+    facts: tuple[Candidate, ...] | None = None
     keep_ledger_facts: int = 0
     stand_down: bool = False
 
@@ -44,12 +44,12 @@ def plan_removal(
     turns = reading.turns
     kept_from = max(0, len(turns) - max(0, keep_recent_turns))
     observations = admit(
-        pins.observations, limit=pins.keep_last_tool_results, kept_from=kept_from, stand_down=pins.stand_down
+        reading, pins.observations, limit=pins.keep_last_tool_results, kept_from=kept_from, stand_down=pins.stand_down
     )
     facts = (
         None
         if pins.facts is None
-        else admit(pins.facts, limit=pins.keep_ledger_facts, kept_from=kept_from, stand_down=pins.stand_down)
+        else admit(reading, pins.facts, limit=pins.keep_ledger_facts, kept_from=kept_from, stand_down=pins.stand_down)
     )
     reasons = list(reading.reasons)
     for pin in observations.pinned:

@@ -97,10 +97,12 @@ class Rebase:
 
     def origins(self, size: int) -> tuple[int | None, ...]:
         """For each message of the new window its index in the old one of ``size`` messages; None is the new message."""
-        kept: list[int | None] = [index for index in range(self.head_count) if index not in self.absorbed]
+        kept: list[int | None] = [*range(self.head_count)]
         if self.inserted_at is not None:
             kept.append(None)
-        kept += [index for index in range(size - self.kept_tail_count, size) if index not in self.absorbed]
+        kept += range(size - self.kept_tail_count, size)
+        if self.absorbed:
+            kept = [index for index in kept if index is None or index not in self.absorbed]
         return tuple(kept)
 
 

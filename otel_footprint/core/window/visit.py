@@ -18,12 +18,12 @@ from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.pins import (
     KEEP_LAST_TOOL_RESULTS,
     KEEP_LEDGER_FACTS,
-    last_result_pins,
-    ledger_fact_pins,
+    last_result_candidates,
+    ledger_fact_candidates,
     stands_down,
     turn_standings,
 )
-from otel_footprint.core.window.reading import Birth, Guards, WindowReading, held_results, read_window
+from otel_footprint.core.window.reading import Birth, Guards, Results, WindowReading, read_window
 from otel_footprint.core.window.record import RemovalFacts, RemovalPlan, WindowEviction, WindowRecord
 from otel_footprint.core.window.removal import PinRules, plan_removal
 from otel_footprint.core.window.strategy import Measured, WindowStrategyInput
@@ -82,17 +82,27 @@ def visit_input(
         raise ValueError(f"{len(history)} messages with {len(births)} births")
     window = tuple(history)
     reading = read_window(window, Guards(request, paused, pending, never_ran))
-    results = held_results(reading, births)
+    results = Results(reading, births)
     rules = PinRules(
-        observations=last_result_pins(reading, results) if keep_last_tool_results else (),
+        observations=last_result_candidates(reading, results) if keep_last_tool_results else (),
         keep_last_tool_results=int(keep_last_tool_results),
-        facts=None if standing is None else ledger_fact_pins(reading, results, standing) if keep_ledger_facts else (),
+        facts=None
+        if standing is None
+        else ledger_fact_candidates(reading, results, standing)
+        if keep_ledger_facts
+        else (),
         keep_ledger_facts=int(keep_ledger_facts),
         stand_down=stands_down(previous),
     )
 
+    plans: dict[int, RemovalPlan] = {}
+
     def bound_plan(keep_recent_turns: int, is_existing_summary: Callable[[Turn], bool] | None = None) -> RemovalPlan:
-        return plan_removal(reading, rules, keep_recent_turns, is_existing_summary)
+        if is_existing_summary is not None:
+            return plan_removal(reading, rules, keep_recent_turns, is_existing_summary)
+        if keep_recent_turns not in plans:
+            plans[keep_recent_turns] = plan_removal(reading, rules, keep_recent_turns)
+        return plans[keep_recent_turns]
 
     def bound_facts(indices: Sequence[int]) -> RemovalFacts:
         return removal_facts(reading, births, indices, call_number=call_number, now=now)
@@ -109,7 +119,7 @@ def visit_input(
         now=now,
         plan_removal=bound_plan,
         removal_facts=bound_facts,
-        standing_of=None if standing is None else turn_standings(results, reading.turns, standing),
+        standing_of=None if standing is None else turn_standings(reading.turns, results, standing),
         cancelled=cancelled,
         as_child=as_child,
         current_request=reading.request,
