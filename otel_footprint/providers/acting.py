@@ -20,13 +20,18 @@ from typing import Any, Final
 import wrapt
 
 from otel_footprint.boundary import guard
-from otel_footprint.providers import acting_openai
+from otel_footprint.providers import acting_anthropic, acting_bedrock, acting_google, acting_openai
 from otel_footprint.providers.acting_places import Place, wrapper_of
 from otel_footprint.providers.acting_seam import Lid
 from otel_footprint.providers.carrying_seam import Seam
 from otel_footprint.providers.surface import Director
 
-PLACES: Final[tuple[Place, ...]] = (*acting_openai.PLACES,)
+PLACES: Final[tuple[Place, ...]] = (
+    *acting_openai.PLACES,
+    *acting_anthropic.PLACES,
+    *acting_google.PLACES,
+    *acting_bedrock.PLACES,
+)
 
 _INSTRUMENTOR: Final = "opentelemetry.instrumentation.instrumentor"
 
