@@ -71,7 +71,8 @@ class PlannedFacts:
       stream that is not held back cannot be unsaid.
     - ``authored`` are the keys of the messages in the window that a person or the application did not write.
     - ``origin`` tells for each message of the window, without a draft and its correction, where it stands in what the last
-      completed call sent, its output and what is new, -1 where it stands nowhere; None where nothing left.
+      completed call sent, its output and what is new, -1 where it stands nowhere; None where nothing left, or where that
+      window was not what was planned from. ``withheld`` are then the keys of what the strategy took out of the list.
     - ``turn`` and ``iteration`` of the call.
     """
 
@@ -86,6 +87,7 @@ class PlannedFacts:
     stream_unheld: bool = False
     authored: Mapping[bytes, Authored] = field(default_factory=dict)
     origin: tuple[int, ...] | None = None
+    withheld: frozenset[bytes] = frozenset()
     turn: int = 0
     iteration: int = 1
 

@@ -7,6 +7,7 @@ Rules
 - Server-held windows: what the model read is the named response's window, its output, and what was sent. The window of an
   earlier response is the beginning of its thread's window for as long as the thread only grew. An id we do not know is
   history we did not see, never a reset: what was sent is added to what we know of the thread.
+- A call we acted on says which thread it goes on with, as far as that is known and nothing else went on there meanwhile.
 - Bounds: idle time, number, bytes; the conversation touched longest ago goes first, and all that go are counted. Where one
   conversation alone is too large, its oldest threads go.
 - Pure and not thread-safe: time comes with the calls, ids from ``new_id``; the caller holds a lock.
@@ -27,6 +28,7 @@ from otel_footprint.core.session import Session
 from otel_footprint.core.thread import Thread, without_system
 from otel_footprint.core.thread_index import ThreadIndex, place_of
 from otel_footprint.core.threads import Found, Instructions, Question, Rule, find
+from otel_footprint.core.window.planned_call import as_planned
 
 _RESPONSES_LIMIT: Final = 64
 """How many responses of one thread may still be named as the previous one."""
@@ -97,6 +99,8 @@ class Conversations:
     def observe(self, call: Call, *, evidence: Evidence | None = None) -> Decisions:
         """Take one call in and decide about it. ``evidence`` are the settings of its conversation, where it has its own."""
         self._expire(call.now)
+        if call.planned is not None:
+            call = as_planned(call, call.planned)
         read = self._read(call)
         question = self._question(call, read.window)
         session, found, match = self._find(call, read, question)
@@ -161,15 +165,30 @@ class Conversations:
             session = self._sessions.get(call.conversation_id)
             if session is None:
                 return None, None, match
+            known = self._planned(call, question)
+            if known is not None and known.thread.session is session:
+                return session, known, match
             if read.thread is not None and read.thread.session is session:
                 return session, _tied(read.thread, question), match
             return session, find(session.index, question), match
         if read.thread is not None:
             return read.thread.session, _tied(read.thread, question), "response_id"
-        found = find(self._index, question)
+        found = self._planned(call, question) or find(self._index, question)
         if found is None:
             return None, None, "new"
         return found.thread.session, found, "tool_call" if found.rule is Rule.ASKED else "messages"
+
+    def _planned(self, call: Call, question: Question) -> Found | None:
+        """The thread that the planner knows this call to go on with, if that is where it was left."""
+        planned = call.planned
+        if planned is None or planned.hint is None:
+            return None
+        session = self._sessions.get(planned.hint[0])
+        thread = None if session is None else session.numbered.get(planned.hint[1])
+        if thread is None or not thread.calls or thread.last != planned.after:
+            return None
+        again = planned.is_revision or question.messages == thread.plain
+        return Found(Rule.AGAIN if again else Rule.CONTINUES, thread)
 
     def _read(self, call: Call) -> _Read:
         if call.previous_response_id:

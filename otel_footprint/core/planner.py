@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from otel_footprint.core.call import Call, PlannedFacts
+from otel_footprint.core.call import Call, CallRef, PlannedFacts
 from otel_footprint.core.conversations import Limits
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import Posture
@@ -28,6 +28,7 @@ from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.messages import Authored, Message
 from otel_footprint.core.threads import Instructions
 from otel_footprint.core.window import line as lines_of
+from otel_footprint.core.window.checking import allowed
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.core.window.line import Pair, State
 from otel_footprint.core.window.lines import Asked, Going, How, Line, Lines
@@ -96,7 +97,7 @@ class Planned:
 
     - ``items`` are for the provider's side to write, ``window`` the same in canonical form.
     - ``record`` is there whenever the strategy was engaged or could not be used; ``result`` is what it gave back, where that
-      was used. ``decided``: it changed the window at this visit.
+      was used; ``broken`` is the rule it broke where that was not. ``decided``: it changed the window at this visit.
     - ``hint`` is the conversation and the thread, once a call of this history was observed.
     - ``authored`` are the keys of messages in the window that a person or the application did not write.
     - ``revision_available``: an answer to this call may still be sent back in this turn.
@@ -106,6 +107,7 @@ class Planned:
     window: tuple[Message, ...]
     result: WindowResult | None = None
     record: WindowRecord | None = None
+    broken: str | None = None
     decided: bool = False
     strategy: str | None = None
     hint: tuple[str, int] | None = None
@@ -125,6 +127,7 @@ class Planned:
         return PlannedFacts(
             strategy=state.strategy,
             decided=state.decided,
+            window_ref=state.window_ref,
             hint=self.hint,
             after=state.after,
             posture=posture,
@@ -133,6 +136,7 @@ class Planned:
             stream_unheld=stream_unheld,
             authored=self.authored,
             origin=state.origin if state.based else None,
+            withheld=frozenset() if state.based or not state.decided else _withheld(state),
             turn=self.turn,
             iteration=self.iteration,
         )
@@ -222,6 +226,7 @@ class Planner:
         """Fix the window. ``result`` is what the strategy gave back, None that it did not engage; ``failed``: it raised."""
         state, window, strategy = visit.state, visit.window, visit.strategy
         record: WindowRecord | None = None
+        broken: str | None = None
         if strategy is not None:
             if visit.input is not None:
                 state = replace(state, strategy=strategy.name)
@@ -229,17 +234,25 @@ class Planner:
                 record, result = _inactive(visit, strategy, "server-held"), None
             elif failed:
                 record, result = _inactive(visit, strategy, "strategy-failed"), None
-            elif result is not None and not _holds(visit, result):
-                record, result = _inactive(visit, strategy, "invalid-window"), None
-            elif result is not None:
-                record = result.record
-            if result is not None:
+            elif result is not None and visit.input is not None:
+                broken = _broken(result, visit.input)
+                record = result.record if broken is None else _inactive(visit, strategy, "invalid-window")
+                result = result if broken is None else None
+            if result is not None and visit.input is not None:
                 state = lines_of.decide(state, result)
                 window = result.window if result.window is not None else window
             elif visit.input is not None:
                 state = lines_of.undecided(state)
         line = self._take(visit, state)
-        return self._planned(Ticket(line, state), window, record=record, result=result)
+        return self._planned(Ticket(line, state), window, record=record, result=result, broken=broken)
+
+    def written(self, planned: Planned, ref: CallRef | None) -> None:
+        """The visit that changed the window of this call was written down: what left by it leads to ``ref``."""
+        ticket = planned.ticket
+        line, state = ticket.line, ticket.state
+        ticket.state = replace(state, window_ref=ref)
+        if line.tried is state:
+            line.tried = ticket.state
 
     def complete(self, planned: Planned, call: Call, decisions: Decisions) -> None:
         """What came of the call: its outputs, or none where it failed."""
@@ -337,6 +350,7 @@ class Planner:
         *,
         record: WindowRecord | None = None,
         result: WindowResult | None = None,
+        broken: str | None = None,
         is_revision: bool = False,
     ) -> Planned:
         state = ticket.state
@@ -347,6 +361,7 @@ class Planner:
             window=window if items is state.items else _with_pair(window, items, state),
             result=result,
             record=record,
+            broken=broken,
             decided=result is not None and result.window is not None,
             strategy=state.strategy if record is None else record.strategy,
             hint=ticket.line.hint,
@@ -383,18 +398,19 @@ def _inactive(visit: Visit, strategy: WindowStrategy, why: Inactive) -> WindowRe
     )
 
 
+def _withheld(state: State) -> frozenset[bytes]:
+    kept = {state.keys[item.index] for item in state.items if isinstance(item, Kept)}
+    return frozenset(key for key in state.keys if key not in kept)
+
+
+def _broken(result: WindowResult, seen: WindowStrategyInput) -> str | None:
+    """The rule that a result breaks, None where it may be used. An application's strategy may give back anything."""
+    try:
+        return allowed(result, seen).reason
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return "what it gave back cannot be read"
+
+
 def _apart(line: Line) -> Line:
     """A line of its own for a call whose line went on without it."""
     return Line(line.conversation, line.instruction, line.agent, line.tools)
-
-
-def _holds(visit: Visit, result: WindowResult) -> bool:
-    """Whether what a strategy gave back is a window that the rules allow."""
-    if (result.window is None) is not (result.rebase is None):
-        return False
-    if result.window is None or result.rebase is None:
-        return True
-    places = result.rebase.origins(len(visit.window))
-    return len(places) == len(result.window) and all(
-        j is None or visit.window[j] == message for j, message in zip(places, result.window, strict=True)
-    )

@@ -14,16 +14,18 @@ Rules
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Final
 
-from otel_footprint.core.call import Call, Output
+from otel_footprint.core.call import Call, Output, PlannedFacts
 from otel_footprint.core.decisions import Decisions, Match
 from otel_footprint.core.evidence.answers import answer_texts
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement, Reason
+from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement, Posture, Reason
 from otel_footprint.core.feeding import feed, unreadable
 from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult, content_text
+from otel_footprint.core.revision import action_of
 from otel_footprint.core.thread import OUTPUTS_LIMIT, Slot, Thread
 from otel_footprint.core.thread_index import ThreadIndex
 from otel_footprint.core.threads import Found, Question, Rule
@@ -46,6 +48,7 @@ class Session:
         self.inferred: Final = inferred
         self.evidence = evidence
         self.index: Final = ThreadIndex(by_trace=False)
+        self.numbered: Final[dict[int, Thread]] = {}
         self.touched: float = 0.0
         self.size: int = 0
         self._created = 0
@@ -94,6 +97,10 @@ class Session:
         holds more of it than we know.
         """
         thread = self._thread_for(found, question)
+        planned = call.planned
+        if planned is not None and not thread.calls and thread.parent is None:
+            # A strategy may have taken turns out that this thread will never see.
+            thread.turn = max(0, planned.turn - sum(1 for message in window if message.said_by_person))
         if not thread.calls:
             plan = plan_start(call, window)
         elif found is not None and found.rule is Rule.AGAIN:
@@ -104,7 +111,7 @@ class Session:
         change = change_of(thread, call, plan, settled=settled)
         parent = thread.parent
         shared = shared_with(parent, window) if parent is not None else {}
-        counts = count(thread, plan, shared)
+        counts = count(thread, plan, shared, planned)
         self._tools_seen = self._tools_seen or bool(call.tools)
         judgements: tuple[Judgement, ...] = ()
         calls: tuple[CallJudgement, ...] = ()
@@ -151,6 +158,7 @@ class Session:
     def forget(self, thread: Thread) -> None:
         """Let a thread go."""
         self.index.drop(thread)
+        self.numbered.pop(thread.number, None)
         for other in self.index:
             other.reports.pop(thread, None)
 
@@ -169,6 +177,7 @@ class Session:
         self._created += 1
         thread = Thread(self, self._created, Corpus(self.evidence), question.instruction)
         thread.first_system = question.instruction
+        self.numbered[thread.number] = thread
         if found is not None:
             thread.parent = found.thread
             thread.forked_from = found.thread.number
@@ -195,6 +204,8 @@ class Session:
                 feed(thread, slot, served=call.ref, errors=call.error_result_ids)
                 results += results_in(output.message)
             judgement = self._judge(thread, call, output, counts.turn)
+            if judgement is not None and call.planned is not None:
+                judgement = _acted_on(judgement, call.planned)
             if judgement is not None:
                 judgements.append(judgement)
             else:
@@ -250,6 +261,13 @@ class Session:
             if sibling is not thread and _quotes(text, sibling.final):
                 slots = thread.reports.setdefault(sibling, [])
                 slots[:] = [*(old for old in slots if old.alive), slot]
+
+
+def _acted_on(judgement: Judgement, planned: PlannedFacts) -> Judgement:
+    """The judgement with what the posture does about it. A stream that was not held back cannot be unsaid."""
+    posture: Posture = "assist" if planned.stream_unheld else planned.posture
+    action = action_of(judgement, posture, revisable=planned.revisable)
+    return replace(judgement, posture=posture, action=action)
 
 
 def _blind(thread: Thread, output: Output) -> frozenset[Reason]:

@@ -48,6 +48,8 @@ _AGENT: Final = "gen_ai.agent.name"
 _PREVIOUS: Final = "gen_ai.request.previous_response.id"
 _COMPACTED: Final = "gen_ai.conversation.compacted"
 _ERROR: Final = "error.type"
+_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 _API_TYPE: Final = "openai.api.type"
 _STREAM: Final = "gen_ai.request.stream"
 _NOTHING: Final[Mapping[str, Any]] = {}
@@ -55,7 +57,10 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """About one call. ``started_at`` in Unix seconds; ``joined``: its output items are one answer."""
+    """About one call. ``started_at`` in Unix seconds; ``joined``: its output items are one answer.
+
+    ``input_tokens`` and ``output_tokens`` are what the provider reported.
+    """
 
     operation: str | None
     provider: str | None
@@ -68,6 +73,8 @@ class Facts:
     joined: bool
     failed: bool
     streamed: bool
+    input_tokens: int | None
+    output_tokens: int | None
     started_at: float | None
     context: Context
 
@@ -90,6 +97,12 @@ def facts_of(span: Span | None) -> Facts:
             value = attributes.get(name, extra.get(name))
         return str(value) if value is not None else None
 
+    def counted(field: str, name: str) -> int | None:
+        value = getattr(data, field, None)
+        if value is None:
+            value = attributes.get(name, extra.get(name))
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
     operation = getattr(invocation, "_operation_name", None) or known("operation_name", _OPERATION)
     if operation is None and get_value(INFERENCE_KEY, context) is not None:
         operation = "chat"
@@ -111,6 +124,8 @@ def facts_of(span: Span | None) -> Facts:
             or getattr(invocation, "_request_stream", None)
             or attributes.get(_STREAM, invocation is None)
         ),
+        input_tokens=counted("usage_input_tokens", _INPUT_TOKENS),
+        output_tokens=counted("usage_output_tokens", _OUTPUT_TOKENS),
         started_at=_started_at(span, invocation),
         context=context,
     )

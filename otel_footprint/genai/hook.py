@@ -191,6 +191,8 @@ class _Reader:
                     conversation_source="ambient" if facts.conversation_id is not None else None,
                     response_id=facts.response_id,
                     previous_response_id=facts.previous_response_id,
+                    input_tokens=facts.input_tokens,
+                    output_tokens=facts.output_tokens,
                 ),
                 span=span,
                 context=facts.context,

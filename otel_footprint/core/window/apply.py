@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from otel_footprint.core.call import Call, CallRef
+from otel_footprint.core.call import Call, CallRef, PlannedFacts
 from otel_footprint.core.feeding import feed, say_system
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
 from otel_footprint.core.thread import Slot, Thread
@@ -47,11 +47,11 @@ def shared_with(parent: Thread, window: tuple[Message, ...]) -> dict[int, Slot]:
     }
 
 
-def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot]) -> Counts:
-    """The counts of a call, whether or not it will be applied."""
+def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot], planned: PlannedFacts | None = None) -> Counts:
+    """The counts of a call, whether or not it will be applied. ``planned`` knows of what was taken out before it."""
     turn, results, begun = thread.turn, thread.results_this_turn, False
     if not thread.calls:
-        turn = max((slot.turn for slot in shared.values()), default=0)
+        turn = max((slot.turn for slot in shared.values()), default=thread.turn)
         results = sum(len(slot.refs) for slot in shared.values() if slot.turn == turn)
     for j in plan.added:
         if j in shared or j in plan.returning:
@@ -62,7 +62,8 @@ def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot]) -> Counts:
         else:
             results += results_in(message)
     if not thread.calls:
-        return Counts(turn, 1 + _calls_in_turn(plan.window), results)
+        iteration = 1 + _calls_in_turn(plan.window) if planned is None else planned.iteration
+        return Counts(turn, iteration, results)
     return Counts(turn, 1 if begun else thread.iteration + 1, results)
 
 
@@ -152,12 +153,17 @@ def _choose(thread: Thread, call: Call, plan: Plan, output: Slot) -> None:
 
 
 def _drop(thread: Thread, call: Call, plan: Plan) -> None:
-    left = plan.left
-    for slot in left:
+    for slot in plan.left:
         slot.alive = False
         thread.unreadable -= slot.unreadable
         thread.remember(slot)
-    _leave(thread, left, plan.decision, plan.decided_by, call.ref)
+    _leave(thread, plan.left, plan.decision, plan.decided_by, _dropped_at(call, plan))
+
+
+def _dropped_at(call: Call, plan: Plan) -> CallRef | None:
+    """Where it was decided that messages leave: at a visit of a strategy that has a span, else at this call."""
+    visit = call.planned.window_ref if call.planned is not None and plan.reported else None
+    return visit or call.ref
 
 
 def _leave(thread: Thread, slots: list[Slot], decision: str, decided_by: str, dropped: CallRef | None) -> None:
@@ -211,7 +217,7 @@ def _enter(
     window, number = plan.window, thread.calls + 1
     begins = call.now if call.started_at is None else call.started_at
     starting = plan.decision == "start"
-    turn = max((slot.turn for slot in known.values()), default=0) if starting else thread.turn
+    turn = max((slot.turn for slot in known.values()), default=thread.turn) if starting else thread.turn
     history = -1
     if starting:
         history = max((j for j, message in enumerate(window) if message.role == "assistant"), default=-1)

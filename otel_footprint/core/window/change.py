@@ -7,6 +7,8 @@ Rules
   interned messages compare as pointers, so that a message that was there before costs nanoseconds.
 - The provider's own edits, where it says so, and a compaction of its are the provider's decisions; so is that messages
   left from in front of such a compaction. The first decision in the order of the list names the call.
+- Where a strategy of ours decided, its name is on the decision and its span holds what left. Where the application rewrote its
+  list at the same call, the decision is the application's, and only what it took out itself is its eviction.
 - An eviction is a message of the earlier window (with its output) that is missing, with the decision as its reason.
 """
 
@@ -16,11 +18,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from otel_footprint.core.call import Call, EditKind
+from otel_footprint.core.call import Call, EditKind, PlannedFacts
 from otel_footprint.core.decisions import Eviction, Rewrite, WindowChange, WindowDecision
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.core.thread import Gone, Slot, Thread
 from otel_footprint.core.window.observe import Comparison, alike, compare, decide
+from otel_footprint.core.window.planned_call import decided_comparison
 
 _ORDER: Final[tuple[WindowDecision, ...]] = ("start", "reset", "summarize", "clear", "evict", "rewrite", "append")
 
@@ -32,7 +35,9 @@ class Plan:
     ``before`` are the slots it is compared with: the last window and the output that is in the new one. ``added`` are
     the indices of new messages in ``window``; ``comparison`` is None where the window only grew at its end.
     ``summary`` are those of the added messages that are a summary; ``returning`` what is known of those that come back.
-    ``again`` says that the call is the last one asked again, so that its output is one more choice.
+    ``again`` says that the call is the last one asked again, so that its output is one more choice. ``reported``: what left
+    is on the span of the strategy that decided it; ``put_aside`` are indices in ``before`` of what is, beside what the
+    application took out itself.
     """
 
     window: tuple[Message, ...]
@@ -47,6 +52,8 @@ class Plan:
     returning: Mapping[int, Gone] = field(default_factory=dict)
     system_is_summary: bool = False
     again: bool = False
+    reported: bool = False
+    put_aside: frozenset[int] = frozenset()
 
     @property
     def left(self) -> list[Slot]:
@@ -72,6 +79,11 @@ def plan_next(thread: Thread, call: Call, window: tuple[Message, ...]) -> Plan:
     sent = thread.sent
     count = len(sent)
     output = _output_in(thread, window)
+    planned = call.planned
+    if planned is not None and planned.decided and planned.after == thread.last:
+        comparison = decided_comparison(planned, thread.slots, output, window)
+        if comparison is not None:
+            return _decided(thread, call, planned, window, output, comparison)
     if len(window) > count and output is not None and window[count] == output.message and window[:count] == sent:
         added = range(count + 1, len(window))
         decision, decided_by = _with_edits("append", call, window, added)
@@ -94,6 +106,11 @@ def _compared(thread: Thread, call: Call, window: tuple[Message, ...], output: S
     decision, decided_by = _with_edits(decision, call, window, comparison.added)
     if decided_by == "application" and comparison.left and _compacted(window, comparison):
         decision, decided_by = ("summarize" if decision == "evict" else decision), "provider"
+    planned, aside = call.planned, frozenset[int]()
+    if planned is not None and planned.decided and decided_by == "application":
+        aside = frozenset(i for i in comparison.left if messages[i].key in planned.withheld)
+        if len(aside) == len(comparison.left):
+            decided_by, aside = planned.strategy or decided_by, frozenset()
     return Plan(
         window,
         decision,
@@ -107,6 +124,38 @@ def _compared(thread: Thread, call: Call, window: tuple[Message, ...], output: S
         returning,
         system_is_summary=decision == "summarize" and (grew or summary_stays),
         again=output is None,
+        reported=planned is not None and decided_by == planned.strategy,
+        put_aside=aside,
+    )
+
+
+def _decided(
+    thread: Thread,
+    call: Call,
+    planned: PlannedFacts,
+    window: tuple[Message, ...],
+    output: Slot | None,
+    comparison: Comparison,
+) -> Plan:
+    """The plan of a window that a strategy of ours changed."""
+    summary = frozenset(j for j in comparison.added if j < comparison.tail and window[j].authored == "summary")
+    named: WindowDecision = "append"
+    if comparison.left:
+        named = "summarize" if summary else "evict"
+    decision, decided_by = _with_edits(named, call, window, comparison.added)
+    if decided_by == "application":
+        decided_by = planned.strategy or decided_by
+    return Plan(
+        window,
+        decision,
+        decided_by,
+        thread.slots if output is None else [*thread.slots, output],
+        output,
+        comparison.added,
+        comparison.tail,
+        comparison,
+        summary,
+        reported=True,
     )
 
 
@@ -185,7 +234,8 @@ def change_of(thread: Thread, call: Call, plan: Plan, *, settled: bool) -> Windo
             settled=settled,
         )
     comparison, before = plan.comparison, plan.before
-    evictions = tuple(_eviction(before[i], i, plan.decision, started, number) for i in comparison.left)
+    gone_by = [i for i in comparison.left if i not in plan.put_aside]
+    evictions = tuple(_eviction(before[i], i, plan.decision, started, number) for i in gone_by)
     rewrites = tuple(_rewrite(before[i], i, window[j]) for i, j in comparison.rewritten)
     before_chars = sum(slot.message.chars for slot in before)
     gone = [eviction.tool for eviction in evictions if eviction.role == "tool"]
@@ -204,6 +254,7 @@ def change_of(thread: Thread, call: Call, plan: Plan, *, settled: bool) -> Windo
         inserted=comparison.inserted,
         dropped_tools=tuple(dict.fromkeys(tool for tool in gone if tool)),
         settled=settled,
+        reported=plan.reported,
     )
 
 

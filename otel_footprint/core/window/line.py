@@ -57,7 +57,8 @@ class State:
       in that, -1 for what was put since, None where nothing was taken or put. Both mean nothing unless ``based``.
     - ``calls`` counts completed calls; ``outputs`` is what the last one gave, empty while this one is open; ``after`` and
       ``completed_at`` say which and when (Unix seconds).
-    - ``decided``: a strategy changed the window since the last completed call; ``strategy`` is the one that was asked last.
+    - ``decided``: a strategy changed the window since the last completed call; ``window_ref`` is the span of that visit;
+      ``strategy`` is the one that was asked last.
     - ``records`` are those of the last visits, oldest first, None where the strategy did not engage.
     - ``revised_turn`` is the last turn whose one revision is spent, -1 for none.
     - ``names`` gave the results of the list their references; the next state has a copy that goes on.
@@ -85,6 +86,7 @@ class State:
     records: tuple[WindowRecord | None, ...] = ()
     folded: tuple[FoldedSpan, ...] = ()
     decided: bool = False
+    window_ref: CallRef | None = None
     strategy: str | None = None
     revised_turn: int = -1
 
@@ -185,6 +187,7 @@ def start_over(
         pair=None,
         outputs=(),
         decided=False,
+        window_ref=None,
     )
 
 
@@ -198,13 +201,12 @@ def decide(state: State, result: WindowResult) -> State:
     origin = state.origin if state.origin is not None else range(len(state.items))
     return replace(
         state,
-        items=tuple(
-            [_put(message) if j is None else state.items[j] for j, message in zip(places, window, strict=True)]
-        ),
+        items=tuple([Put(message) if j is None else state.items[j] for j, message in zip(places, window, strict=True)]),
         births=tuple([UNSENT if j is None else state.births[j] for j in places]),
         origin=tuple([-1 if j is None else origin[j] for j in places]),
         folded=state.folded + result.folded,
         decided=True,
+        window_ref=None,
     )
 
 
@@ -239,6 +241,7 @@ def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
         unreported=unreported,
         reported=state.reported or reported,
         decided=False,
+        window_ref=None,
     )
 
 
@@ -271,13 +274,6 @@ def _births_in_list(state: State) -> list[Born | None]:
         if isinstance(item, Kept):
             births[item.index] = birth
     return births
-
-
-def _put(message: Message) -> Put:
-    """What a strategy put into the window: where it does not say what it is, it is taken for a model's words."""
-    if message.authored is None:
-        message = replace(message, authored="summary")
-    return Put(message)
 
 
 def _iteration(base: State, *, said: bool) -> int:

@@ -14,7 +14,7 @@ Rules
   the same neighbours whose text is a piece of the old text or differs in digits only.
 - The decision is the first that holds: reset, summarize, clear, evict, rewrite, append. (A thread's first is ``start``.)
 - A summary is a new message, no tool result, that stands before a kept one; or before the last one, where the output was
-  not kept. A message that was in the window earlier only returns: it is no summary. A system message is one only where
+  not kept. A message that was in the window earlier only returns: it is no summary. Nor is a drop notice. A system message is one only where
   it adds to the number of system messages, since those that change are the application's own.
 """
 
@@ -138,7 +138,11 @@ def decide(
 def _summary(
     comparison: Comparison, before: Sequence[Message], after: Sequence[Message], returning: Collection[int]
 ) -> frozenset[int]:
-    inserted = [j for j in comparison.added if j < comparison.tail and j not in returning]
+    inserted = [
+        j
+        for j in comparison.added
+        if j < comparison.tail and j not in returning and after[j].authored not in ("notice", "correction", "draft")
+    ]
     summary = [j for j in inserted if after[j].role in ("user", "assistant")]
     systems = [j for j in inserted if after[j].role == "system"]
     if systems and _systems(after) > _systems(before):
