@@ -1,0 +1,218 @@
+"""The reserved argument on OpenAI's chat completions.
+
+Rules
+-----
+- Function tools (and the older ``functions``) that are not strict get it. Our texts are a message of their own behind the
+  leading system or developer messages, in the role of the first of them.
+- Arguments are text and stay byte by byte what they were. ``parsed_arguments`` and ``parsed`` of the SDK's helpers lose it too.
+- In a stream a delta is changed in place; what is held back comes with the next delta of the same call, or with the event
+  that ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from otel_footprint.core.findings.offer import Undecorated, decorate
+from otel_footprint.core.findings.peeling import RESERVED
+from otel_footprint.providers.findings_form import (
+    Arriving,
+    EmissionMemory,
+    Offered,
+    Offering,
+    as_list,
+    field_of,
+    given,
+    take_from_answer,
+    take_from_arguments,
+)
+
+_SYSTEM: Final = ("system", "developer")
+
+
+class OpenAIChatFindings:
+    """The form of ``openai.chat``."""
+
+    def offer(self, kwargs: Mapping[str, Any], offering: Offering) -> Offered | None:
+        """Decorate the tools and add our texts."""
+        new = dict(kwargs)
+        undecorated: list[tuple[str, Undecorated]] = []
+        owned: set[str] = set()
+        found = False
+        for name, nested in (("tools", True), ("functions", False)):
+            if not given(kwargs.get(name)):
+                continue
+            tools = as_list(kwargs[name])
+            found = found or bool(tools)
+            new[name] = [_decorated(tool, nested, offering.reserved, undecorated, owned) for tool in tools]
+        if not found:
+            return None
+        messages = as_list(kwargs.get("messages"))
+        place = next((at for at, one in enumerate(messages) if field_of(one, "role") not in _SYSTEM), len(messages))
+        role = field_of(messages[0], "role") if place else "system"
+        ours = [{"role": role, "content": text} for text in offering.texts]
+        rest = [_ticketed(message, offering.tickets) for message in messages[place:]]
+        new["messages"] = [*messages[:place], *ours, *rest]
+        return Offered(new, tuple(undecorated), frozenset(owned))
+
+    def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:
+        """Give the model its own words back."""
+        messages = as_list(kwargs.get("messages"))
+        written = [_with_own_words(message, memory) for message in messages]
+        if all(a is b for a, b in zip(messages, written, strict=True)):
+            return dict(kwargs)
+        return {**kwargs, "messages": written}
+
+    def take_out(self, response: Any, memory: EmissionMemory, owned: frozenset[str]) -> None:
+        """Of each choice: its calls, and its text where it is a JSON object."""
+        for choice in as_list(getattr(response, "choices", None)):
+            message = getattr(choice, "message", None)
+            calls = as_list(getattr(message, "tool_calls", None))
+            for call in calls:
+                _take_from(getattr(call, "function", None), getattr(call, "id", None), memory, owned)
+            _take_from(getattr(message, "function_call", None), None, memory, owned)
+            content = getattr(message, "content", None)
+            if message is not None and isinstance(content, str) and not calls:
+                seen = take_from_answer(memory, content)
+                if seen is not content:
+                    message.content = seen
+
+    def peeler(self, memory: EmissionMemory, owned: frozenset[str]) -> ChatPeeler:
+        """One for a stream of chunks."""
+        return ChatPeeler(memory, owned)
+
+
+def _decorated(
+    tool: Any,
+    nested: bool,
+    reserved: Mapping[str, Any],
+    undecorated: list[tuple[str, Undecorated]],
+    owned: set[str],
+) -> Any:
+    function = tool.get("function") if nested and isinstance(tool, Mapping) else tool
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        return tool
+    schema = decorate(function.get("parameters"), reserved, strict=function.get("strict") is True)
+    if isinstance(schema, str):
+        undecorated.append((function["name"], schema))
+        if schema == "owned":
+            owned.add(function["name"])
+        return tool
+    changed = {**function, "parameters": schema}
+    return {**tool, "function": changed} if nested else changed
+
+
+def _ticketed(message: Any, tickets: Mapping[str, str]) -> Any:
+    id_ = field_of(message, "tool_call_id")
+    if not tickets or field_of(message, "role") != "tool" or id_ not in tickets or not isinstance(message, Mapping):
+        return message
+    return {**message, "content": tickets[id_]}
+
+
+def _with_own_words(message: Any, memory: EmissionMemory) -> Any:
+    if field_of(message, "role") != "assistant":
+        return message
+    calls = as_list(field_of(message, "tool_calls"))
+    if not calls:
+        content = field_of(message, "content")
+        own = memory.answer(content) if isinstance(content, str) else None
+        return message if own is None else {**_plain(message), "content": own}
+    written = [_call_with_own_words(call, memory) for call in calls]
+    if all(a is b for a, b in zip(calls, written, strict=True)):
+        return message
+    return {**_plain(message), "tool_calls": written}
+
+
+def _call_with_own_words(call: Any, memory: EmissionMemory) -> Any:
+    function = field_of(call, "function")
+    name, seen = field_of(function, "name"), field_of(function, "arguments")
+    if not isinstance(name, str) or not isinstance(seen, str):
+        return call
+    own = memory.call(field_of(call, "id"), name, seen)
+    if own is None:
+        return call
+    return {**_plain(call), "function": {**_plain(function), "arguments": own}}
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """A history item as a new dict: the application may put the SDK's own objects there."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    dumped: dict[str, Any] = value.model_dump(exclude_unset=True)
+    return dumped
+
+
+def _take_from(function: Any, id_: Any, memory: EmissionMemory, owned: frozenset[str]) -> None:
+    written = getattr(function, "arguments", None)
+    name = getattr(function, "name", None)
+    if not isinstance(written, str) or not isinstance(name, str):
+        return
+    seen = take_from_arguments(memory, owned, id_=id_, tool=name, written=written)
+    if seen is not written:
+        function.arguments = seen
+    parsed = getattr(function, "parsed_arguments", None)
+    if isinstance(parsed, dict) and name not in owned:
+        parsed.pop(RESERVED, None)
+
+
+class ChatPeeler:
+    """Peels the chunks of one stream."""
+
+    def __init__(self, memory: EmissionMemory, owned: frozenset[str]) -> None:
+        self._memory = memory
+        self._owned = owned
+        self._calls: dict[tuple[int, int], tuple[Arriving, Any]] = {}
+        self._answers: dict[int, Arriving] = {}
+
+    def feed(self, event: Any) -> Iterable[Any]:
+        """The chunk, changed in place."""
+        for choice in as_list(getattr(event, "choices", None)):
+            delta = getattr(choice, "delta", None)
+            if delta is None:
+                continue
+            number = getattr(choice, "index", 0)
+            for call in as_list(getattr(delta, "tool_calls", None)):
+                self._call(number, call)
+            content = getattr(delta, "content", None)
+            if isinstance(content, str):
+                delta.content = self._answers.setdefault(number, Arriving()).feed(content)
+            if getattr(choice, "finish_reason", None) is not None:
+                self._end(number, delta)
+        return (event,)
+
+    def close(self) -> Iterable[Any]:
+        """Nothing is owed: a stream that broke off gives what it gave."""
+        return ()
+
+    def _call(self, choice: int, call: Any) -> None:
+        place = (choice, getattr(call, "index", 0))
+        arriving = self._calls.get(place, (Arriving(), None))[0]
+        self._calls[place] = (arriving, call)
+        arriving.id = getattr(call, "id", None) or arriving.id
+        function = getattr(call, "function", None)
+        if function is None:
+            return
+        arriving.name = getattr(function, "name", None) or arriving.name
+        piece = getattr(function, "arguments", None)
+        if isinstance(piece, str) and arriving.name not in self._owned:
+            function.arguments = arriving.feed(piece)
+
+    def _end(self, choice: int, delta: Any) -> None:
+        """The choice is whole: hand out what is still held (of text that was cut), and remember what the model wrote."""
+        for place in [place for place in self._calls if place[0] == choice]:
+            arriving, call = self._calls.pop(place)
+            rest = arriving.close()
+            if rest:
+                piece = call.model_copy(update={"id": None, "type": None})
+                piece.function = call.function.model_copy(update={"name": None, "arguments": rest})
+                delta.tool_calls = [*as_list(delta.tool_calls), piece]
+            if arriving.removed:
+                self._memory.keep_call(arriving.id, arriving.name, arriving.seen, arriving.written)
+        answer = self._answers.pop(choice, None)
+        if answer is not None:
+            rest = answer.close()
+            if rest:
+                delta.content = (delta.content or "") + rest
+            if answer.removed:
+                self._memory.keep_answer(answer.seen, answer.written)
