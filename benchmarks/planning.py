@@ -86,7 +86,10 @@ def main() -> None:
     loads = []
     for size in (options.messages, 2 * options.messages):
         window = agent_window(size)
-        births = [Born(1_000.0 + i, CallRef(1, i + 1), i // 2, None) for i in range(len(window))]
+        births = [
+            Born(1_000.0 + i, CallRef(1, i + 1), i // 2, None if message.result is None else message.result.id)
+            for i, message in enumerate(window)
+        ]
         turns = (len(window) - 1) // 2 + 1
         loads.append((window, births, SlidingWindow(turns - 8), SlidingWindow(6)))
     (small, small_births, small_step, small_all), (large, large_births, large_step, large_all) = loads

@@ -110,7 +110,7 @@ def _unrecorded(
     result: WindowResult, before: Sequence[Message], after: Sequence[Message], rebase: Rebase
 ) -> str | None:
     left = _left(len(before), rebase)
-    if sorted(eviction.index for eviction in result.evictions) != left:
+    if sorted([eviction.index for eviction in result.evictions]) != left:
         return "the evictions are not the messages that left"
     if result.record.removed_message_count != len(left):
         return "removed_message_count is not how many messages left"
@@ -120,5 +120,5 @@ def _unrecorded(
 
 
 def _left(size: int, rebase: Rebase) -> list[int]:
-    kept = set(rebase.origins(size))
-    return [index for index in range(size) if index not in kept]
+    between = range(rebase.head_count, size - rebase.kept_tail_count)
+    return sorted({*between, *rebase.absorbed}) if rebase.absorbed else list(between)

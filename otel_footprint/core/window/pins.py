@@ -42,11 +42,15 @@ def last_result_candidates(reading: WindowReading, results: Results) -> tuple[Ca
     seen: set[str] = set()
     turns: set[int] = set()
     candidates: list[Candidate] = []
+    tools = reading.tools
+    in_use = len(set(tools)) - (None in tools)
     for place in range(len(reading.results) - 1, -1, -1):
+        if len(seen) == in_use:
+            break
         index = reading.results[place]
         if index <= after:
             break
-        tool = reading.tools[index]
+        tool = tools[index]
         if tool is None or tool in seen or not results.ran(place):
             continue
         seen.add(tool)

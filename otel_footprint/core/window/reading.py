@@ -13,7 +13,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -91,7 +91,7 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     """Read a window. Takes time in proportion to its messages."""
     firsts: list[int] = []
     lasts: list[int] = []
-    tools: list[str | None] = []
+    tools: list[str | None] = [None] * len(history)
     results: list[int] = []
     result_turns: list[int] = []
     systems: list[int] = []
@@ -101,32 +101,31 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     asked_last: tuple[int, int] | None = None
     turn = -1
     for index, message in enumerate(history):
-        tools.append(None)
-        if message.role == "user":
+        role = message.role
+        if role == "tool" and (result := message.result) is not None:
+            results.append(index)
+            if turn >= 0:
+                lasts[turn] = index
+                tools[index] = calls.answered(result, turn)
+                result_turns.append(turn)
+                continue
+            tools[index] = result.name
+            result_turns.append(0)
+        elif role == "user":
             if is_notice(message):
                 continue
             if message.authored is None:
                 said_last = (index, turn + 1)
                 if request is not None and message.text.strip() == request:
                     asked_last = said_last
-        elif message.role == "tool" and (result := message.result) is not None:
-            if turn >= 0:
-                lasts[turn] = index
-                tools[index] = calls.answered(result, turn)
-                results.append(index)
-                result_turns.append(turn)
-                continue
-            tools[index] = result.name
-            results.append(index)
-            result_turns.append(0)
         turn += 1
         firsts.append(index)
         lasts.append(index)
-        if message.role == "assistant":
+        if role == "assistant":
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     calls.made(part, turn)
-        elif message.role == "system":
+        elif role == "system":
             systems.append(turn)
     said = asked_last or said_last
     return WindowReading(
@@ -143,32 +142,43 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
 
 
 class _Calls:
-    """The calls of a window as it is read: who waits for a result, and what tools are called."""
+    """The calls of a window as it is read: which of them wait for a result, and what tools are called."""
 
-    __slots__ = ("named", "newest", "pairs", "waiting")
+    __slots__ = ("_earlier", "_named", "_waiting", "newest", "pairs")
 
     def __init__(self) -> None:
-        self.named: dict[str, str] = {}
         self.newest: dict[str, int] = {}
-        self.waiting: dict[str | None, list[int]] = {}
         self.pairs: list[tuple[int, int]] = []
+        self._named: dict[str, str] = {}
+        # By id the turn of the newest call that waits; calls with the same id that waited before it are put aside.
+        self._waiting: dict[str | None, int] = {}
+        self._earlier: dict[str | None, list[int]] = {}
 
     def made(self, call: ToolCall, turn: int) -> None:
         id_ = call.id or None
-        self.waiting.setdefault(id_, []).append(turn)
+        if id_ in self._waiting:
+            self._earlier.setdefault(id_, []).append(self._waiting[id_])
+        self._waiting[id_] = turn
         if id_ is not None:
-            self.named[id_] = call.name
+            self._named[id_] = call.name
             self.newest[id_] = turn
 
     def answered(self, result: ToolResult, turn: int) -> str | None:
         """The name of the tool whose result it is."""
         id_ = result.id or None
-        callers = self.waiting.get(id_)
-        if callers:
-            caller = callers.pop()
+        caller = self._waiting.pop(id_, None)
+        if caller is not None:
             if caller != turn:
                 self.pairs.append((caller, turn))
-        return result.name or (self.named.get(id_) if id_ is not None else None)
+            if self._earlier and (earlier := self._earlier.get(id_)):
+                self._waiting[id_] = earlier.pop()
+        return result.name or (self._named.get(id_) if id_ is not None else None)
+
+    def waiting(self) -> Iterator[int]:
+        """The turns of the calls that have no result."""
+        yield from self._waiting.values()
+        for turns in self._earlier.values():
+            yield from turns
 
 
 def _reasons(
@@ -176,9 +186,8 @@ def _reasons(
 ) -> tuple[RefusalReason | None, ...]:
     """Why each turn can never leave. From the weakest reason to the strongest, so that the first in the order stands."""
     reasons: list[RefusalReason | None] = [None] * size
-    for callers in calls.waiting.values():
-        for caller in callers:
-            reasons[caller] = "unresolved-tool-call"
+    for caller in calls.waiting():
+        reasons[caller] = "unresolved-tool-call"
     for id_ in guards.pending:
         if id_ in calls.newest:
             reasons[calls.newest[id_]] = "pending-check-in"
@@ -215,8 +224,9 @@ class Results:
         """The places of the results of each turn that has any, in order."""
         if self._by_turn is None:
             self._by_turn = {}
+            check = bool(self._reading.never_ran)
             for place, turn in enumerate(self._reading.result_turns):
-                if self.ran(place):
+                if not check or self.ran(place):
                     self._by_turn.setdefault(turn, []).append(place)
         return self._by_turn
 

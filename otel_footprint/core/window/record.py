@@ -11,7 +11,7 @@ Rules
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.messages import Message, Role
@@ -43,7 +43,7 @@ BudgetUnit: TypeAlias = Literal["tokens", "chars"]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A turn that stays, or the whole span where the last three reasons apply (then its first turn is named)."""
+    """A turn that stays. Where a whole span is refused (the last two reasons) every turn of it is named."""
 
     reason: RefusalReason
     turn_index: int
@@ -86,11 +86,13 @@ class RemovalPlan:
     unreached: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WindowEviction:
-    """One message that a strategy removes. ``survival_ms`` is 0 when its birth is unknown."""
+class WindowEviction(NamedTuple):
+    """One message that a strategy removes. ``survival_ms`` is 0 when its birth is unknown.
 
-    index: int
+    A named tuple because a thousand of them may be made at one call, and it is the cheapest value that does not change.
+    """
+
+    index: int  # type: ignore[assignment]  # hides the method of tuples, which has no use here
     role: Role
     tool: str | None
     tool_call_id: str | None

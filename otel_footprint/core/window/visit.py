@@ -132,20 +132,23 @@ def removal_facts(
     """Where the messages at ``indices`` were born, and one eviction for each, in the order given."""
     spans: list[int | None] = []
     evictions: list[WindowEviction] = []
+    history, tools = reading.history, reading.tools
     for index in indices:
-        message, birth = reading.history[index], births[index]
-        result = message.result
-        born_at, born = birth.born_at, birth.born
+        message, birth = history[index], births[index]
+        role, result = message.role, None
+        if role == "tool":
+            result = message.result
+        born_at, born, lived = birth.born_at, birth.born, call_number - birth.born_call
         spans.append(None if born is None else born.span_id)
         evictions.append(
             WindowEviction(
                 index,
-                message.role,
-                reading.tools[index],
+                role,
+                tools[index],
                 None if result is None else result.id,
                 message.chars,
-                0 if born_at is None else max(0, round((now - born_at) * 1000)),
-                max(0, call_number - birth.born_call),
+                0 if born_at is None or born_at >= now else round((now - born_at) * 1000),
+                lived if lived > 0 else 0,
                 message.key,
                 born,
                 birth.result_ref,
