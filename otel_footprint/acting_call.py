@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
     from otel_footprint.acting import Director, Options
-    from otel_footprint.core.call import Call
+    from otel_footprint.core.call import Call, CallRef
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.planner import Planned, Visit
     from otel_footprint.providers.surface import Delivery, Reading, Surface
@@ -92,7 +92,6 @@ class ActingCall:
         self._planned: Planned | None = None
         self._token: Token | None = None
         self._revises: ActingCall | None = None
-        self._revision_made = False
         self._revision_error: BaseException | None = None
 
     # the plan
@@ -185,15 +184,15 @@ class ActingCall:
                 planned = self._director.planner.commit(
                     visit, asked.result, failed=visit.input is not None and not asked.answered
                 )
-            self._write_down(visit, asked, planned, window)
-            self._use(planned)
+            self._use(planned, self._write_down(visit, asked, planned, window))
 
-    def _write_down(self, visit: Visit, asked: _Asked, planned: Planned, window: WindowVisit | None) -> None:
+    def _write_down(self, visit: Visit, asked: _Asked, planned: Planned, window: WindowVisit | None) -> CallRef | None:
+        """Write down what the strategy decided; where it stands, if anywhere."""
         if planned.record is None or window is None:
-            return
+            return None
         handle, hint = self.options.handle, planned.hint
         before = visit.input.history if visit.input is not None else visit.request.messages
-        window.finish(
+        ref = window.finish(
             VisitFacts(
                 record=planned.record,
                 result=planned.result,
@@ -208,18 +207,22 @@ class ActingCall:
             self._director.warn(planned.run_id, planned.record.strategy, asked.result.warning)
         if handle is not None:
             handle.windowed(planned.record)
+        return ref
 
-    def _use(self, planned: Planned) -> None:
+    def _use(self, planned: Planned, window_ref: CallRef | None = None) -> None:
         """Send this window, and have the hook know of it."""
         assert self._reading is not None
         if not _is_whole(planned, self._reading):
             self.kwargs = self._surface.write(self._asked, self._reading, planned.items)
         posture = self.options.evidence.posture
         revisable = self._acts and not self._unheld and planned.revision_available and not planned.is_revision
+        planner = self._director.planner
+        if planned.decided:
+            with self._running.exclusively():
+                planner.written(planned, window_ref)
         facts = planned.facts(
             posture="assist" if self._unheld else posture, revisable=revisable, stream_unheld=self._unheld
         )
-        planner = self._director.planner
 
         def settled(call: Call, decisions: Decisions) -> None:
             planner.complete(planned, call, decisions)
@@ -256,14 +259,13 @@ class ActingCall:
         )
         again._use(planned)
         again._revises = self
-        self._revision_made = True
         return again
 
     def failed(self, error: BaseException) -> None:
         """The call ended with this exception of the SDK. Of a revision: the answer before it is handed out."""
         before = self._revises
         if before is not None and isinstance(error, Exception):
-            before._revision_made, before._revision_error = False, error
+            before._revision_error = error
 
     def finish(self, handed: Any) -> None:
         """``handed`` is what the application is given. May raise ``UnsupportedValuesError``."""
