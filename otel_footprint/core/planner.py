@@ -263,8 +263,9 @@ class Planner:
                 line.failed = True
             return
         before = line.done
-        if line.tried is not state and not (before is not None and before.keys == state.keys):
-            line = ticket.line = _apart(line)
+        if not any(known is not None and known.keys == state.keys for known in (line.tried, before)):
+            line, before = _apart(line), None
+            ticket.line = line
         done = lines_of.complete(state, call, turn=decisions.turn, iteration=decisions.iteration)
         if before is not None and before.keys == done.keys:
             done = replace(done, outputs=(done.outputs + before.outputs)[: lines_of.OUTPUTS_LIMIT])
