@@ -30,10 +30,10 @@ def everything(reading: Reading) -> Sequence[Item]:
 
 @dataclass
 class Director:
-    """Acts on every call. ``window`` plans; ``wrong`` says of a plain response whether to ask again (once)."""
+    """Acts on every call. ``window`` plans; ``wrong`` says of an answer's text whether to ask again (once)."""
 
     window: Callable[[Reading], Sequence[Item]] = everything
-    wrong: Callable[[Any], bool] = lambda plain: False
+    wrong: Callable[[str], bool] = lambda text: False
     hold: bool = False
     acting: bool = True
     takes_up: bool = True
@@ -98,11 +98,10 @@ class Acting:
     def revision(self, response: Any | None) -> Acting | None:
         self.director.at("revision")
         self.director.plains.append(response)
-        if self.revises or response is None or not self.director.wrong(response):
+        draft = None if response is None else self.surface.draft(self.kwargs, response)
+        if self.revises or draft is None or not self.director.wrong(draft.message.text):
             return None
-        draft = self.surface.draft(self.kwargs, response)
         reading = self.surface.read(self.kwargs)
-        assert draft is not None
         assert reading is not None
         items = [*everything(reading), Put(draft.message, draft.native), Put(CORRECTION)]
         again = Acting(self.director, self.surface, self.surface.write(self.kwargs, reading, items), revision=True)

@@ -36,8 +36,8 @@ class Order(pydantic.BaseModel):
     id: str
 
 
-def says_cost(response: Any) -> bool:
-    return "12.50" in str(response)
+def says_cost(text: str) -> bool:
+    return "12.50" in text
 
 
 def test_the_planned_window_is_sent_and_the_application_s_list_stays(stage):

@@ -20,8 +20,8 @@ WRONG = Text("It costs 12.50.")
 CORRECTION = {"role": "user", "content": "[correction] say it again without the number"}
 
 
-def costs(response: Any) -> bool:
-    return "12.50" in str(response)
+def costs(text: str) -> bool:
+    return "12.50" in text
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_asynchronous_streams_held(held):
 def test_tool_calls_in_a_stream_are_handed_out_as_they_are(held):
     call = ToolCalls([ToolUse("price", {"value": "12.50"}, id="a"), ToolUse("where", {}, id="b")], text="One moment.")
     client = held.plays(call)
-    held.director.wrong = lambda plain: False
+    held.director.wrong = lambda text: False
     stream = client.chat.completions.create(model="m", messages=ASK, stream=True)
     message = held.director.plains[0]["choices"][0]["message"]
     assert [(one["id"], one["function"]["name"]) for one in message["tool_calls"]] == [("a", "price"), ("b", "where")]
