@@ -15,17 +15,21 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, Final
 
-from otel_footprint.core.call import Call, CallRef, PlannedFacts
+from otel_footprint.core.call import Call, CallRef
 from otel_footprint.core.conversations import Limits
 from otel_footprint.core.decisions import Decisions
-from otel_footprint.core.evidence.verdicts import Posture
 from otel_footprint.core.exhaustive import assert_never
 from otel_footprint.core.findings.standing import Standing
-from otel_footprint.core.messages import Authored, Message
+from otel_footprint.core.messages import Message
+from otel_footprint.core.planned import Planned as Planned
+from otel_footprint.core.planned import PlanRequest as PlanRequest
+from otel_footprint.core.planned import Ticket
+from otel_footprint.core.planned import Visit as Visit
 from otel_footprint.core.threads import Instructions
 from otel_footprint.core.window import line as lines_of
 from otel_footprint.core.window.checking import allowed
@@ -33,113 +37,12 @@ from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.core.window.line import Pair, State
 from otel_footprint.core.window.lines import Asked, Going, How, Line, Lines
 from otel_footprint.core.window.record import FoldedSpan, Inactive, WindowRecord
+from otel_footprint.core.window.saving import LINES_LIMIT, SavedLine, WindowState, folded_of
 from otel_footprint.core.window.strategy import WindowResult, WindowStrategy, WindowStrategyInput
 from otel_footprint.core.window.visit import call_directly, never_cancelled, visit_input
 
 _LINES_PER_CONVERSATION: Final = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRequest:
-    """A call as the application asked for it. ``now`` is Unix seconds.
-
-    - ``messages`` is its list in canonical form without the leading ``system`` envelope.
-    - ``conversation_id`` is the explicit or ambient one; ``request`` what the person asked for, where the application said so.
-    - ``server_held``: the provider holds the window, and the list is only what is new.
-    """
-
-    messages: tuple[Message, ...]
-    system: tuple[Message, ...] = ()
-    tools: tuple[str, ...] | None = None
-    model: str | None = None
-    provider: str | None = None
-    agent: str | None = None
-    conversation_id: str | None = None
-    trace_id: int | None = None
-    now: float
-    request: str | None = None
-    streamed: bool = False
-    server_held: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """One call being planned. ``input`` is for the strategy; None: it is not to be asked, ``commit`` with None.
-
-    ``going`` is the line it goes on with (None: a new one) at ``version``, ``state`` the window so far; ``apart`` says that
-    another call of the line is under way.
-    """
-
-    input: WindowStrategyInput | None
-    request: PlanRequest
-    strategy: WindowStrategy | None
-    state: State
-    window: tuple[Message, ...]
-    asked: Asked
-    going: Going | None = None
-    version: int = 0
-    apart: bool = False
-
-
-class Ticket:
-    """Where a planned call stands: its line, and its state as far as it has come."""
-
-    __slots__ = ("line", "state")
-
-    def __init__(self, line: Line, state: State) -> None:
-        self.line = line
-        self.state = state
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """The window of a call, as it will be sent.
-
-    - ``items`` are for the provider's side to write, ``window`` the same in canonical form.
-    - ``record`` is there whenever the strategy was engaged or could not be used; ``result`` is what it gave back, where that
-      was used; ``broken`` is the rule it broke where that was not. ``decided``: it changed the window at this visit.
-    - ``hint`` is the conversation and the thread, once a call of this history was observed.
-    - ``authored`` are the keys of messages in the window that a person or the application did not write.
-    - ``revision_available``: an answer to this call may still be sent back in this turn.
-    """
-
-    items: tuple[Item, ...]
-    window: tuple[Message, ...]
-    result: WindowResult | None = None
-    record: WindowRecord | None = None
-    broken: str | None = None
-    decided: bool = False
-    strategy: str | None = None
-    hint: tuple[str, int] | None = None
-    authored: Mapping[bytes, Authored] = field(default_factory=dict)
-    revision_available: bool = True
-    is_revision: bool = False
-    turn: int = 0
-    iteration: int = 1
-    run_id: str = ""
-    ticket: Ticket
-
-    def facts(
-        self, *, posture: Posture = "assist", revisable: bool = False, stream_unheld: bool = False
-    ) -> PlannedFacts:
-        """What goes with the call to those who observe it."""
-        state = self.ticket.state
-        return PlannedFacts(
-            strategy=state.strategy,
-            decided=state.decided,
-            window_ref=state.window_ref,
-            hint=self.hint,
-            after=state.after,
-            posture=posture,
-            revisable=revisable,
-            is_revision=self.is_revision,
-            stream_unheld=stream_unheld,
-            authored=self.authored,
-            origin=state.origin if state.based else None,
-            withheld=frozenset() if state.based or not state.decided else _withheld(state),
-            turn=self.turn,
-            iteration=self.iteration,
-        )
+_DIGESTS: Final = 256
 
 
 class Planner:
@@ -149,6 +52,7 @@ class Planner:
         limits = limits or Limits()
         self._new_id = new_id
         self._instructions = Instructions()
+        self._digests: dict[str, str] = {}
         self._lines = Lines(
             count=_LINES_PER_CONVERSATION * max(1, limits.conversations), bytes_=limits.bytes, idle_s=limits.idle_s
         )
@@ -175,7 +79,7 @@ class Planner:
             messages=request.messages,
             keys=tuple([message.key for message in request.messages]),
             conversation=request.conversation_id,
-            instruction=self._instructions.of(request.system),
+            instruction=self._instruction(request.system),
             agent=request.agent,
             tools=frozenset(request.tools or ()),
             trace=request.trace_id,
@@ -306,11 +210,37 @@ class Planner:
 
     def folded(self, conversation_id: str) -> tuple[FoldedSpan, ...]:
         """What summaries stand for in the windows of this conversation, in the order in which they were written."""
-        spans: dict[int, FoldedSpan] = {}
-        for line in self._lines.of(conversation_id):
-            for state in (line.done, line.tried):
-                spans.update((id(span), span) for span in (state.folded if state is not None else ()))
-        return tuple(spans.values())
+        lines = self._lines.of(conversation_id)
+        return folded_of(state for line in lines for state in (line.done, line.tried) if state is not None)
+
+    def saved(self, conversation_id: str) -> WindowState:
+        """The windows of this conversation, as another process can go on with them; empty where none is known."""
+        lines = [line for line in self._lines.of(conversation_id) if line.done is not None]
+        return WindowState(
+            tuple(
+                SavedLine(line.instruction, line.agent, line.tools, replace(line.done, pair=None))
+                for line in lines[-LINES_LIMIT:]
+                if line.done is not None
+            )
+        )
+
+    def restore(self, conversation_id: str, state: WindowState, *, now: float) -> None:
+        """Go on with windows that were saved, in the place of what is known of this conversation. ``now`` in Unix seconds."""
+        self._lines.forget(conversation_id)
+        for saved in state.lines:
+            line = Line(conversation_id, saved.instruction, saved.agent, saved.tools, done=saved.state)
+            self._lines.put(line, now)
+
+    def _instruction(self, system: tuple[Message, ...]) -> str:
+        """A digest of the system instruction, equal for those that differ in digits only."""
+        text = self._instructions.of(system)
+        digest = self._digests.get(text)
+        if digest is None:
+            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() if text else ""
+            if len(self._digests) >= _DIGESTS:
+                self._digests.clear()
+            self._digests[text] = digest
+        return digest
 
     def _state(self, request: PlanRequest, asked: Asked, going: Going | None) -> State:
         messages, keys, streamed = request.messages, asked.keys, request.streamed
@@ -397,11 +327,6 @@ def _inactive(visit: Visit, strategy: WindowStrategy, why: Inactive) -> WindowRe
         window_chars_after=chars,
         inactive=why,
     )
-
-
-def _withheld(state: State) -> frozenset[bytes]:
-    kept = {state.keys[item.index] for item in state.items if isinstance(item, Kept)}
-    return frozenset(key for key in state.keys if key not in kept)
 
 
 def _broken(result: WindowResult, seen: WindowStrategyInput) -> str | None:

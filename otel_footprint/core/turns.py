@@ -83,7 +83,7 @@ class ResultNames:
         if call_id is not None:
             self._tools[call_id] = tool
         waiting = self._waiting[call_id] = self._waiting.get(call_id, 0) + 1
-        return _reference(call_id, self._results.get(call_id, 0) + waiting)
+        return result_reference(call_id, self._results.get(call_id, 0) + waiting)
 
     def result(self, result: ToolResult | ServerToolResult) -> tuple[str, str | None]:
         """The reference of this result and the name of its tool."""
@@ -92,7 +92,7 @@ class ResultNames:
         if self._waiting.get(call_id):
             self._waiting[call_id] -= 1
         tool = result.name or (self._tools.get(call_id) if call_id is not None else None)
-        return _reference(call_id, count), tool
+        return result_reference(call_id, count), tool
 
     def fork(self) -> ResultNames:
         """A copy that goes its own way."""
@@ -103,7 +103,8 @@ class ResultNames:
         return copy
 
 
-def _reference(call_id: str | None, count: int) -> str:
+def result_reference(call_id: str | None, count: int) -> str:
+    """The reference of the ``count``-th result with this id."""
     if call_id is None:
         return f"result:{count}"
     return call_id if count == 1 else f"{call_id}#{count}"

@@ -15,13 +15,13 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.call import Call, CallRef
-from otel_footprint.core.messages import Message, ServerToolCall, ServerToolResult, ToolCall, ToolResult
-from otel_footprint.core.turns import ResultNames
+from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
+from otel_footprint.core.turns import result_reference
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.core.window.reading import Born
 from otel_footprint.core.window.record import FoldedSpan, WindowRecord
@@ -61,7 +61,7 @@ class State:
       ``strategy`` is the one that was asked last.
     - ``records`` are those of the last visits, oldest first, None where the strategy did not engage.
     - ``revised_turn`` is the last turn whose one revision is spent, -1 for none.
-    - ``names`` gave the results of the list their references; the next state has a copy that goes on.
+    - ``results`` counts the results of the list by their ids, which names the next ones.
     """
 
     keys: Keys
@@ -72,7 +72,7 @@ class State:
     run_id: str
     streamed: bool
     reach: int
-    names: ResultNames
+    results: Mapping[str | None, int]
     origin: tuple[int, ...] | None = None
     based: bool = False
     pair: Pair | None = None
@@ -114,17 +114,17 @@ class State:
 
 def start(messages: Sequence[Message], keys: Keys, *, run_id: str, streamed: bool) -> State:
     """The state of a list that goes on with nothing."""
-    names = ResultNames()
+    results: dict[str | None, int] = {}
     return State(
         keys=keys,
         items=tuple(map(Kept, range(len(messages)))),
-        births=_named(names, messages, [Born(None, None, 1)] * _history(messages)),
+        births=_named(results, messages, [Born(None, None, 1)] * _history(messages)),
         turn=_said(messages),
         iteration=1 + _asked_in_turn(messages),
         run_id=run_id,
         streamed=streamed,
         reach=len(messages),
-        names=names,
+        results=results,
     )
 
 
@@ -133,8 +133,8 @@ def go_on(base: State, messages: Sequence[Message], keys: Keys, *, run_id: str, 
     known = len(base.keys)
     tail = messages[known:]
     output = [Born(base.completed_at, base.after, base.calls + 1)] if base.outputs else []
-    names = base.names.fork()
-    births = _named(names, tail, output)
+    results = dict(base.results)
+    births = _named(results, tail, output)
     said = _said(tail)
     return replace(
         base,
@@ -146,7 +146,7 @@ def go_on(base: State, messages: Sequence[Message], keys: Keys, *, run_id: str, 
         run_id=run_id,
         streamed=streamed,
         reach=base.reach + len(tail),
-        names=names,
+        results=results,
         origin=None if base.origin is None else base.origin + tuple(range(base.reach, base.reach + len(tail))),
         pair=None if said else base.pair,
         outputs=(),
@@ -169,19 +169,19 @@ def start_over(
         births[keys[output_at]] = Born(base.completed_at, base.after, base.calls + 1)
     unknown = Born(None, None, base.calls + 1)
     history = _history(messages) if output_at is None else output_at + 1
-    names = ResultNames()
+    results: dict[str | None, int] = {}
     known = [births.get(key) or (unknown if j < history else UNSENT) for j, key in enumerate(keys)]
     return replace(
         base,
         keys=keys,
         items=tuple(map(Kept, range(len(messages)))),
-        births=_named(names, messages, known),
+        births=_named(results, messages, known),
         turn=base.turn + said,
         iteration=_iteration(base, said=bool(said)),
         run_id=run_id,
         streamed=streamed,
         reach=len(messages),
-        names=names,
+        results=results,
         origin=None,
         based=False,
         pair=None,
@@ -245,25 +245,20 @@ def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
     )
 
 
-def _named(names: ResultNames, messages: Sequence[Message], known: Sequence[Born]) -> tuple[Born, ...]:
+def _named(results: dict[str | None, int], messages: Sequence[Message], known: Sequence[Born]) -> tuple[Born, ...]:
     """The births of these messages with the references of their results; what is past the ``known`` ones was never sent."""
     births = [*known, *[UNSENT] * (len(messages) - len(known))]
     for j, message in enumerate(messages):
         if message.role not in ("assistant", "tool"):
             continue
-        first: str | None = None
-        begun = False
+        refs: list[str] = []
         for part in message.parts:
-            if isinstance(part, (ToolCall, ServerToolCall)):
-                if not begun:
-                    names.new_message()
-                    begun = True
-                names.call(part.id, part.name)
-            elif isinstance(part, (ToolResult, ServerToolResult)):
-                ref, _ = names.result(part)
-                first = first or ref
-        if first is not None and message.role == "tool":
-            births[j] = replace(births[j], result_ref=first)
+            if isinstance(part, (ToolResult, ServerToolResult)):
+                id_ = part.id or None
+                count = results[id_] = results.get(id_, 0) + 1
+                refs.append(result_reference(id_, count))
+        if refs and message.role == "tool":
+            births[j] = replace(births[j], result_ref=refs[0])
     return tuple(births)
 
 

@@ -47,6 +47,7 @@ def correction(text: str) -> Message:
     return Message("user", (Text(text),), authored="correction")
 
 
+DRAFT_PAIR = (says("Your booking is QX7781ZZ."), correction("[automatic check] QX7781ZZ"))
 PROMPT = system("You are an agent of an airline.")
 
 
@@ -177,6 +178,6 @@ def run(live: Live, messages: list[Message], count: int, *, first: int = 0, **fi
 
 
 __all__ = [
-    "PROMPT", "Called", "Live", "asks", "correction", "decide", "on_the_wire", "replace", "result", "run", "says", "steps",
+    "DRAFT_PAIR", "PROMPT", "Called", "Live", "asks", "correction", "decide", "on_the_wire", "replace", "result", "run", "says", "steps",
     "system", "user",
 ]  # fmt: skip
