@@ -20,6 +20,7 @@ from typing import Final, Literal
 
 from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
 from otel_footprint.core.evidence.reader import flat, reads_as_it_stands
+from otel_footprint.core.evidence.typed import Gathered
 
 _LONG: Final = 16_384
 _REMEMBERED: Final = 2_048
@@ -28,7 +29,9 @@ _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _RUN: Final = re.compile(r"[0-9]+")
 _GROUPED: Final = re.compile(r",(?<=[0-9],)[0-9]{3}(?![0-9])")
 """A comma between digits; it begins with a literal, which makes searching megabytes for it fast."""
-_COMMA: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
+_SCIENTIFIC: Final = re.compile(r"\.(?<=[0-9]\.)[0-9]+e[-+]?[0-9]")
+_DECIMAL: Final = re.compile(r"[0-9][0-9,]*\.[0-9]+")
+_MANTISSA: Final = re.compile(r"[0-9]\.[0-9]+")
 _MIN_BEGINNING: Final = 5
 
 
@@ -106,7 +109,7 @@ def _runs_of(needle: str) -> tuple[str, ...]:
 class Haystack:
     """One text that may carry values. ``result`` says to read it as a tool result, else as plain words."""
 
-    __slots__ = ("_first", "_folded", "_grades", "_groups", "_json_end", "_raw", "_result")
+    __slots__ = ("_first", "_folded", "_gathered", "_grades", "_groups", "_json_end", "_raw", "_result", "_scientific")
 
     def __init__(self, text: str, *, result: bool) -> None:
         self._raw = text
@@ -116,6 +119,8 @@ class Haystack:
         self._grades: dict[tuple[frozenset[str], bool], Grade] = {}
         self._first: dict[str, int] = {}
         self._groups: bool | None = None
+        self._scientific: bool | None = None
+        self._gathered: Gathered | None = None
 
     @property
     def text(self) -> str:
@@ -143,15 +148,19 @@ class Haystack:
 
     def _read(self) -> None:
         read = flat(self._raw)
-        self._folded, self._json_end = fold(read.text), read.json_end
+        self._folded, self._json_end = read.text if read.folded else fold(read.text), read.json_end
+        self._gathered = read.gathered
+
+    def take_gathered(self) -> Gathered | None:
+        """What reading the text brought up, given away once."""
+        found, self._gathered = self._gathered, None
+        return found
 
     def find(self, needle: str) -> int:
         """Where the folded text first holds a spelling; -1 where it does not."""
         folded = self.folded
         if len(folded) < _LONG:
             return folded.find(needle)
-        if "," in needle and not self.groups_digits and _COMMA.match(needle) is not None:
-            return -1
         beginning = beginning_of(needle)
         first = self._first.get(beginning)
         if first is None:
@@ -161,6 +170,18 @@ class Haystack:
         if first < 0 or len(beginning) == len(needle):
             return first
         return folded.find(needle, first)
+
+    def _spells_so(self, needle: str) -> bool:
+        """Whether a text spells any number in the way of a needle that is another spelling of the form."""
+        if len(self._raw) < _LONG:
+            return True
+        if "," in needle:
+            return self.groups_digits
+        if _MANTISSA.fullmatch(needle) is not None:
+            if self._scientific is None:
+                self._scientific = _SCIENTIFIC.search(self.folded) is not None
+            return self._scientific
+        return True
 
     @property
     def groups_digits(self) -> bool:
@@ -184,7 +205,9 @@ class Haystack:
     def _search(self, question: Question) -> Grade:
         folded = self.folded
         best = Grade.NONE
-        for needle in question.needles:
+        for place, needle in enumerate(question.needles):
+            if place and not self._spells_so(needle):
+                continue
             start = self.find(needle)
             if start < 0:
                 continue
@@ -233,9 +256,9 @@ class Haystack:
 
 
 def beginning_of(needle: str) -> str:
-    """What is looked for to see whether a spelling may be there: of a decimal number all but its last digit."""
-    if len(needle) > _MIN_BEGINNING and "." in needle[:-2] and "0" <= needle[-1] <= "9" and "0" <= needle[0] <= "9":
-        return needle[:-1]
+    """What is looked for to see whether a spelling may be there: of a longer decimal number what is before its decimals."""
+    if len(needle) > _MIN_BEGINNING and _DECIMAL.fullmatch(needle) is not None:
+        return needle[: max(_MIN_BEGINNING, needle.index(".") + 1)]
     return needle
 
 

@@ -15,10 +15,13 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Final
 
+from otel_footprint.core.evidence.typed import Gathered
+from otel_footprint.core.evidence.typed.naming import LONGEST_NAME
 from otel_footprint.core.messages import Json
 
 AT_ONCE: Final = 6_000_000
 """Characters whose tree may be in memory for a moment: some 25 MB."""
+_BATCH: Final = 4_096
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
@@ -47,14 +50,26 @@ def values_of(text: str) -> Iterator[tuple[str | None, Json]]:
     yield None, value
 
 
-def is_whole(text: str) -> bool:
-    """Whether a text is one list or object and nothing else."""
+def gathered(text: str) -> Gathered | None:
+    """What a text may carry; None where it is not one list or object and nothing else."""
+    found = Gathered()
+    batch: list[Json] = []
+    of: str | None = None
     try:
-        for _ in values_of(text):
-            pass
+        for name, value in values_of(text):
+            if batch and (name != of or len(batch) >= _BATCH):
+                found.add(batch, _short(of))
+                batch = []
+            of = name
+            batch.append(value)
+        found.add(batch, _short(of))
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
+    return found
+
+
+def _short(name: str | None) -> str | None:
+    return name if name is None or len(name) <= LONGEST_NAME else None
 
 
 def _items(text: str, at: int, name: str | None) -> Generator[tuple[str | None, Json], None, int]:

@@ -105,6 +105,7 @@ class _Marks:
         self._times.sort(key=lambda found: found[0])
         self._window = window
         self._known: dict[str, bool] = {}
+        self._marked: list[str] | None = None  # the texts that mark any time so
         self.room = MAX_SEARCHED
 
     def beside(self, start: int, end: int) -> bool:
@@ -120,10 +121,14 @@ class _Marks:
     def _is_marked(self, clock: str) -> bool:
         known = self._known.get(clock)
         if known is None:
+            if self._marked is None:
+                self.room -= sum(len(source.carried.text) for source in self._window)
+                texts = [source.carried.text for source in self._window] if self.room >= 0 else []
+                self._marked = [text for text in texts if "+1" in text]
             spellings = (f"{clock}:00+1", f"{clock}+1", f"{clock} +1")
-            self.room -= len(spellings) * sum(len(source.carried.text) for source in self._window)
+            self.room -= len(spellings) * sum(map(len, self._marked))
             known = self._known[clock] = self.room >= 0 and any(
-                one in source.carried.text for source in self._window for one in spellings
+                one in text for text in self._marked for one in spellings
             )
         return known
 

@@ -254,6 +254,8 @@ def oracle_of(corpus: Corpus, known: dict[tuple[str, bool], OracleText] | None =
     other._stack._shelf = OracleShelf()
     for source in other._sources:
         other._stack.add(source)
-    other._calls = [type(call)(call.ref, call.tool, whole(call.carried), call.turn, call.position) for call in other._calls]
+    other._calls = [
+        type(call)(call.ref, call.tool, whole(call.carried), call.turn, call.position) for call in other._calls
+    ]
     other._arguments = OracleShelf(call.carried for call in other._calls)
     return other

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from array import array
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_footprint.core.evidence.pieces import is_whole, pieces, values_of
-from otel_footprint.core.evidence.typed import gather_numbers, named_leaves
+from otel_footprint.core.evidence.pieces import gathered, pieces, values_of
+from otel_footprint.core.evidence.typed import Gathered, named_leaves
 from otel_footprint.core.messages import Json
 
 keys = st.sampled_from(["price", "total_usd", "unit", "size", "n", "", "x" * 90])
@@ -25,7 +24,7 @@ trees = st.recursive(
 wholes = st.one_of(st.lists(trees, max_size=4), st.dictionaries(keys, trees, max_size=4))
 
 
-def numbers_of(value: Json) -> list[tuple[str | None, float]]:
+def every_number(value: Json) -> list[tuple[str | None, float]]:
     return sorted(
         (
             (key, float(leaf))
@@ -40,18 +39,20 @@ def numbers_of(value: Json) -> list[tuple[str | None, float]]:
 def test_pieces_hold_the_numbers_of_the_whole(value: Json, spaced: bool) -> None:
     text = json.dumps(value, indent=1 if spaced else None)
     for read in (pieces, values_of):
-        found: dict[str | None, array[float]] = {}
+        found = Gathered()
         for name, piece in read(text):
-            gather_numbers(piece, name, found)
-        assert sorted(((name, size) for name in found for size in found[name]), key=repr) == numbers_of(value)
-    assert is_whole(f" {text}\n")
+            found.add([piece], name if name is None or len(name) <= 80 else None)
+        assert sorted(
+            ((name, size) for name in found.numbers for size in found.numbers[name]), key=repr
+        ) == every_number(value)
+    assert gathered(f" {text}\n") is not None
 
 
 @pytest.mark.parametrize(
     "text", ["", "7", '"a"', "[1", "[1,]", '{"a" 1}', "{1: 2}", '{"a": 1} tail', "[1] [2]", "[1 2]", "{"]
 )
 def test_what_is_not_one_list_or_object_is_not_whole(text: str) -> None:
-    assert not is_whole(text)
+    assert gathered(text) is None
     for read in (pieces, values_of):
         with pytest.raises(ValueError):
             list(read(text))

@@ -3,13 +3,15 @@
 ``find`` scans text, ``of_leaf`` reads a JSON leaf with its field name, ``agrees`` compares the two.
 """
 
+from otel_footprint.core.evidence.typed.gather import Gathered
 from otel_footprint.core.evidence.typed.index import LeafIndex
 from otel_footprint.core.evidence.typed.leaf import of_leaf
-from otel_footprint.core.evidence.typed.naming import gather_numbers, named_leaves
+from otel_footprint.core.evidence.typed.naming import named_leaves
 from otel_footprint.core.evidence.typed.scan import find
 from otel_footprint.core.evidence.typed.value import Interval, Kind, Offer, Typed, agrees
 
 __all__ = [
+    "Gathered",
     "Interval",
     "Kind",
     "LeafIndex",
@@ -17,7 +19,6 @@ __all__ = [
     "Typed",
     "agrees",
     "find",
-    "gather_numbers",
     "named_leaves",
     "of_leaf",
 ]

@@ -9,7 +9,6 @@ Rules
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -30,9 +29,9 @@ _UNIT_FIELDS: Final = (
     "unitText",
     "priceCurrency",
 )
-_UNIT_NAMES: Final = frozenset(_UNIT_FIELDS)
+UNIT_NAMES: Final = frozenset(_UNIT_FIELDS)
 _LONGEST_UNIT: Final = 20
-_LONGEST_NAME: Final = 80
+LONGEST_NAME: Final = 80
 
 
 def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
@@ -41,10 +40,12 @@ def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
     while stack:
         name, item = stack.pop()
         if isinstance(item, dict):
-            unit = "" if _UNIT_NAMES.isdisjoint(item) else _unit_of(item)
+            unit = "" if UNIT_NAMES.isdisjoint(item) else unit_of(item)
             for child, inner in reversed(item.items()):
-                if len(child) <= _LONGEST_NAME:
-                    stack.append((_name(name, child, unit if unit and isinstance(inner, (int, float)) else ""), inner))
+                if len(child) <= LONGEST_NAME:
+                    stack.append(
+                        (name_of(name, child, unit if unit and isinstance(inner, (int, float)) else ""), inner)
+                    )
                 else:  # a text, not a name
                     stack.append((None, inner))
                 stack.append((None, child))
@@ -54,43 +55,8 @@ def named_leaves(value: Json) -> Iterator[tuple[str | None, Json]]:
             yield name, item
 
 
-def gather_numbers(value: Json, name: str | None, by_field: dict[str | None, array[float]]) -> None:
-    """Add the numbers among the named leaves to those of their fields; those beyond 1e300 are left out.
-
-    For megabytes: ``name`` is that of the list the value is an item of.
-    """
-    stack: list[tuple[str | None, Json]] = [(name if name is None or len(name) <= _LONGEST_NAME else None, value)]
-    while stack:
-        name, item = stack.pop()
-        if type(item) is dict:
-            unit = "" if _UNIT_NAMES.isdisjoint(item) else _unit_of(item)
-            for child, inner in item.items():
-                kind = type(inner)
-                if kind is float or kind is int:
-                    own = _name(name, child, unit) if len(child) <= _LONGEST_NAME else None
-                    _gather(inner, own, by_field)  # type: ignore[arg-type]
-                elif kind is dict or kind is list:
-                    stack.append((_name(name, child, "") if len(child) <= _LONGEST_NAME else None, inner))
-        elif type(item) is list:
-            for inner in item:
-                kind = type(inner)
-                if kind is float or kind is int:
-                    _gather(inner, name, by_field)  # type: ignore[arg-type]
-                elif kind is dict or kind is list:
-                    stack.append((name, inner))
-        elif type(item) is float or type(item) is int:
-            _gather(item, name, by_field)
-
-
-def _gather(number: float, name: str | None, by_field: dict[str | None, array[float]]) -> None:
-    if -1e300 < number < 1e300:
-        sizes = by_field.get(name)
-        if sizes is None:
-            sizes = by_field[name] = array("d")
-        sizes.append(number)
-
-
-def _unit_of(item: dict[str, Json]) -> str:
+def unit_of(item: dict[str, Json]) -> str:
+    """The unit or currency that an object states in a field of its own, as it goes behind a name; or nothing."""
     for field in _UNIT_FIELDS:
         unit = item.get(field)
         if isinstance(unit, str) and 0 < len(unit) <= _LONGEST_UNIT:
@@ -99,7 +65,8 @@ def _unit_of(item: dict[str, Json]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _name(parent: str | None, child: str, unit: str) -> str:
+def name_of(parent: str | None, child: str, unit: str) -> str:
+    """The name of a field in a field, with the unit that stands beside it."""
     if parent is None or says_something(child):
         return child + unit
     return f"{parent.partition(UNIT)[0]} {child}{unit}"
