@@ -3,7 +3,7 @@
 Rules
 -----
 - Only whole turns leave, all of them in the span that the refusal engine gives for the strategy's keep depth (that of its
-  record; none where it names none); drop notices may leave at any time.
+  record; none where it names none), with or without an earlier summary stepped over; drop notices may leave at any time.
 - What is kept is kept as it is, in order, where the rebase says; at most one message is put in, a text from nobody: a user
   message that is authored as a notice, a summary, or injected.
 - Every removal is on the record: one eviction for each message, the count, and the characters of the window before and after.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from otel_footprint.core.messages import Message, Text
 from otel_footprint.core.window.notice import is_notice
+from otel_footprint.core.window.record import RemovalPlan
 from otel_footprint.core.window.recording import chars_of
 from otel_footprint.core.window.strategy import Rebase, WindowResult, WindowStrategyInput
 
@@ -82,14 +83,20 @@ def _words(message: Message) -> tuple[object, ...]:
 def _forbidden(result: WindowResult, input: WindowStrategyInput, rebase: Rebase) -> str | None:
     low, high = rebase.head_count, len(input.history) - rebase.kept_tail_count
     depth = result.record.keep_recent_turns
-    plan = input.plan_removal(depth if depth is not None else 0)
+    keep = depth if depth is not None else 0
+    history = input.history
+    plan = input.plan_removal(keep)
+    # A strategy that folds may step over an earlier summary, for there is nothing to gain from it.
+    stepping = input.plan_removal(
+        keep, lambda turn: turn.first == turn.last and history[turn.first].authored == "summary"
+    )
     between = low
     for number, turn in enumerate(input.turns):
         if turn.last < low or turn.first >= high:
             continue
         if turn.first < low or turn.last >= high:
             return f"turn {number} left in part"
-        if plan.first is None or plan.last is None or not plan.first <= number <= plan.last:
+        if not _holds(plan, number) and not _holds(stepping, number):
             named = [refusal.reason for refusal in plan.refusals if refusal.turn_index == number]
             return (
                 f"turn {number} had to stay ({named[0]})"
@@ -100,6 +107,10 @@ def _forbidden(result: WindowResult, input: WindowStrategyInput, rebase: Rebase)
             return "a message left that is in no turn"
         between = turn.last + 1
     return None if _notices(input.history[between:high]) else "a message left that is in no turn"
+
+
+def _holds(plan: RemovalPlan, turn: int) -> bool:
+    return plan.first is not None and plan.last is not None and plan.first <= turn <= plan.last
 
 
 def _notices(messages: Sequence[Message]) -> bool:
