@@ -58,8 +58,10 @@ def _dumped(value: Any) -> Any:
     return value.model_dump(mode="json", exclude_none=True)
 
 
-def check_written(api: str, kwargs: Mapping[str, Any], reading: Reading, items: tuple[Item, ...]) -> dict[str, Any]:
-    """Write, and hold the surface to its promises; gives the new arguments."""
+def check_written(
+    api: str, kwargs: Mapping[str, Any], reading: Reading, items: tuple[Item, ...], *, strict: bool = True
+) -> dict[str, Any]:
+    """Write, and hold the surface to its promises; gives the new arguments. ``strict``: to what every model takes."""
     surface = SURFACES[api]
     key = LISTS[api]
     before = copy.deepcopy({key: list(reading.source)})
@@ -69,7 +71,7 @@ def check_written(api: str, kwargs: Mapping[str, Any], reading: Reading, items: 
     assert repr(before) == repr({key: list(reading.source)}), "the caller's objects were changed"
     assert kwargs.keys() == written.keys()
     assert all(written[name] is kwargs[name] for name in kwargs if name != key)
-    found = problems(api.partition(" ")[0], body(api, written), strict=api in STRICT)  # type: ignore[arg-type]
+    found = problems(api.partition(" ")[0], body(api, written), strict=strict and api in STRICT)  # type: ignore[arg-type]
     assert found == [], (found, written[key])
     _check_identity(reading, items, written[key])
     _check_content(surface, written, reading, items)
@@ -113,11 +115,22 @@ def _parts(messages: Iterable[Message]) -> Iterator[Part]:
 
 def _said(part: Part) -> Any:
     # Ids that Gemini's reader makes up follow the place in the content, which joining moves.
-    return (type(part).__name__, getattr(part, "text", None), getattr(part, "name", None), getattr(part, "content", None))
+    return (
+        type(part).__name__,
+        getattr(part, "text", None),
+        getattr(part, "name", None),
+        getattr(part, "content", None),
+    )
 
 
 def run(
-    api: str, steps: Iterable[Step], strategy: WindowStrategy, *, tokens: int = 1000, revise_every: int = 0, **options: Any
+    api: str,
+    steps: Iterable[Step],
+    strategy: WindowStrategy,
+    *,
+    tokens: int = 1000,
+    revise_every: int = 0,
+    **options: Any,
 ) -> list[tuple[Written, Planned, dict[str, Any]]]:
     """Play the steps: before each of the model's, the request is planned and checked. What was sent, one entry a call."""
     planner = Planner(new_id=iter(f"run-{number}" for number in range(100_000)).__next__)
@@ -144,11 +157,10 @@ def run(
             sent.append((app, planned, written))
             answer = _answer(surface, app, step)
             if revise_every and number % revise_every == 0:
-                draft = answer if not step.uses else Message("assistant", (Text("It costs 99."),))
-                native = surface.write({**app.kwargs}, reading, planned.items)  # unchanged by what follows
-                assert native.keys() == app.kwargs.keys()
+                failed = Model("It costs 99.", thinks=step.thinks, form=step.form)
+                draft, native = _answer(surface, app, failed), _native(app, failed)
                 planner.complete(planned, _call(planned, draft, number, tokens), _decided(planned))
-                corrected = planner.revise(planned, draft, (), Message("user", (Text("That is in no result."),)))
+                corrected = planner.revise(planned, draft, native, Message("user", (Text("That is in no result."),)))
                 check_written(api, app.kwargs, reading, corrected.items)
                 planned = corrected
             planner.complete(planned, _call(planned, answer, number, tokens), _decided(planned))
@@ -174,6 +186,13 @@ def _answer(surface: Surface, app: Written, step: Model) -> Message:
     reading = surface.read(after.kwargs)
     assert reading is not None
     return next(message for message in reading.messages if message.role == "assistant")
+
+
+def _native(app: Written, step: Model) -> tuple[Any, ...]:
+    after = new(app.api)
+    before = len(after.history)
+    append(after, step)
+    return tuple(after.history[before:])
 
 
 def _call(planned: Planned, output: Message, number: int, tokens: int) -> Call:

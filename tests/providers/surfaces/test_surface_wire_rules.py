@@ -52,7 +52,7 @@ strategies = st.one_of(
 
 
 @pytest.mark.parametrize("api", SURFACES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=conversations(), strategy=strategies, pins=st.integers(0, 2), revise_every=st.sampled_from([0, 0, 3]))
 def test_what_is_sent_is_a_request_the_provider_takes(
     api: str, steps: list[Step], strategy: WindowStrategy, pins: int, revise_every: int
