@@ -64,7 +64,7 @@ class Director:
     def __init__(self, running: Runtime) -> None:
         self.running: Final = running
         self.planner: Final = Planner(new_id=lambda: uuid.uuid4().hex)
-        self._warned: Final[OrderedDict[tuple[str, str], None]] = OrderedDict()
+        self._warned: Final[OrderedDict[tuple[str, str, str], None]] = OrderedDict()
 
     def acts(self) -> bool:
         """Whether any call made here and now may be acted on."""
@@ -131,7 +131,7 @@ class Director:
 
     def warn(self, run_id: str, strategy: str, warning: str) -> None:
         """Say what a strategy warns of, once a run."""
-        key = (run_id, strategy)
+        key = (run_id, strategy, warning)
         with self.running.lock:
             known = key in self._warned
             self._warned[key] = None

@@ -184,7 +184,11 @@ class ActingCall:
                 planned = self._director.planner.commit(
                     visit, asked.result, failed=visit.input is not None and not asked.answered
                 )
-            self._use(planned, self._write_down(visit, asked, planned, window))
+            ref = self._write_down(visit, asked, planned, window)
+            if planned.decided:
+                with self._running.exclusively():
+                    self._director.planner.written(planned, ref)
+            self._use(planned)
 
     def _write_down(self, visit: Visit, asked: _Asked, planned: Planned, window: WindowVisit | None) -> CallRef | None:
         """Write down what the strategy decided; where it stands, if anywhere."""
@@ -203,13 +207,17 @@ class ActingCall:
                 turn=planned.turn,
             )
         )
-        if asked.result is not None and asked.result.warning:
-            self._director.warn(planned.run_id, planned.record.strategy, asked.result.warning)
+        for warning in (
+            planned.broken and f"the window it gave back is not used: {planned.broken}",
+            planned.result is not None and planned.result.warning,
+        ):
+            if warning:
+                self._director.warn(planned.run_id, planned.record.strategy, warning)
         if handle is not None:
             handle.windowed(planned.record)
         return ref
 
-    def _use(self, planned: Planned, window_ref: CallRef | None = None) -> None:
+    def _use(self, planned: Planned) -> None:
         """Send this window, and have the hook know of it."""
         assert self._reading is not None
         if not _is_whole(planned, self._reading):
@@ -217,9 +225,6 @@ class ActingCall:
         posture = self.options.evidence.posture
         revisable = self._acts and not self._unheld and planned.revision_available and not planned.is_revision
         planner = self._director.planner
-        if planned.decided:
-            with self._running.exclusively():
-                planner.written(planned, window_ref)
         facts = planned.facts(
             posture="assist" if self._unheld else posture, revisable=revisable, stream_unheld=self._unheld
         )

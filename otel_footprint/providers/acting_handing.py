@@ -81,11 +81,12 @@ class Stainless(Keywords):
     """The SDKs of OpenAI and Anthropic: a raw response stands before the answer where the request asks for one."""
 
     def delivery(self, kwargs: Mapping[str, Any], *, streams: bool | None, asynchronous: bool) -> Delivery:
-        """A streaming response is read by the application, line by line, as it comes."""
+        """A streaming response is read by the application, line by line, as it comes; an asynchronous one by nobody before."""
         plain = super().delivery(kwargs, streams=streams, asynchronous=asynchronous)
+        by_itself = _raw(kwargs) == "stream"
         return Delivery(
-            streamed=plain.streamed,
-            holdable=plain.streamed and _raw(kwargs) != "stream",
+            streamed=plain.streamed or (by_itself and asynchronous),
+            holdable=plain.streamed and not by_itself,
             asynchronous=asynchronous,
         )
 
