@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from surface_agent import SURFACES, run
-from surface_histories import Model, Person, Step, Use, alternating, from_chat
+from surface_agent import SURFACES, check_written, run
+from surface_histories import Model, Person, Step, Use, alternating, append, from_chat, new
 
 from otel_footprint import SlidingWindow, SummarizeOldest, TokenBudget
+from otel_footprint.core.messages import Message, Text
+from otel_footprint.core.turns import segment
+from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.core.window.strategy import WindowStrategy
 
 texts = st.text("abcde éß", min_size=1, max_size=30).filter(lambda text: bool(text.strip()))
@@ -58,6 +61,25 @@ def test_what_is_sent_is_a_request_the_provider_takes(
     api: str, steps: list[Step], strategy: WindowStrategy, pins: int, revise_every: int
 ) -> None:
     run(api, steps, strategy, revise_every=revise_every, keep_last_tool_results=pins)
+
+
+@pytest.mark.parametrize("api", SURFACES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=conversations(), data=st.data())
+def test_any_run_of_turns_may_leave_with_or_without_a_notice(api: str, steps: list[Step], data: st.DataObject) -> None:
+    app = new(api)
+    for step in steps[:-1]:
+        append(app, step)
+    reading = SURFACES[api].read(app.kwargs)
+    assert reading is not None
+    turns = segment(reading.messages)
+    first = data.draw(st.integers(0, len(turns) - 1), "first turn to leave")
+    last = data.draw(st.integers(first - 1, len(turns) - 2), "last turn to leave")
+    items: list[Item] = [Kept(index) for turn in turns[:first] for index in range(turn.first, turn.last + 1)]
+    if data.draw(st.booleans(), "a notice"):
+        items.append(Put(Message("user", (Text("[notice]"),), authored="notice")))
+    items += [Kept(index) for turn in turns[last + 1 :] for index in range(turn.first, turn.last + 1)]
+    check_written(api, app.kwargs, reading, tuple(items))
 
 
 @pytest.mark.parametrize("api", SURFACES)
