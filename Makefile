@@ -36,6 +36,7 @@ format: $(VENV)/.ready-dev  ## format the source
 
 names: $(VENV)/.ready-dev  ## generate the telemetry names and their page from the registry
 	$(BIN)/python scripts/generate_names.py
+	$(BIN)/python scripts/build_rules.py
 
 bench: .cache/bench/.ready  ## added time per call against the peers (about 15 minutes); the figures go into docs/overhead.md
 	mkdir -p .cache/figures

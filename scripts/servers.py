@@ -7,8 +7,8 @@ Rules
 - What is built, and at which versions, is said by ``collector/servers/``. A program lies in a folder that is named by the
   hash of what it is built from, outside the checkout (``$XDG_CACHE_HOME/otel-footprint``), so a clone finds it made and
   a change of a version builds anew.
-- The collector and Jaeger are built by Go. Prometheus and Alertmanager are taken out of Debian's packages where there
-  are such (unpacked, not installed), and built by Go elsewhere.
+- The collector, Jaeger and Alertmanager are built by Go. Prometheus is taken out of Debian's package where there is one
+  (unpacked, not installed), and built by Go elsewhere.
 - Nothing is half there: a program is built beside its place and moved to it.
 """
 

@@ -257,9 +257,8 @@ class Prometheus(Server):
             if job["job_name"] in targets
         ]
         config["rule_files"] = [str(rule) for rule in rules]
-        config.pop("alerting", None)
-        if alertmanager is not None:
-            config["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [f"{HOST}:{alertmanager}"]}]}]}
+        managers = [{"static_configs": [{"targets": [f"{HOST}:{alertmanager}"]}]}] if alertmanager is not None else []
+        config["alerting"]["alertmanagers"] = managers
         file = folder / "prometheus.yml"
         file.write_text(yaml.safe_dump(config))
         super().__init__(
