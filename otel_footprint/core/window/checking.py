@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from otel_footprint.core.messages import Message, Text
+from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.notice import is_notice
 from otel_footprint.core.window.record import RemovalPlan
 from otel_footprint.core.window.recording import chars_of
@@ -82,35 +83,42 @@ def _words(message: Message) -> tuple[object, ...]:
 
 def _forbidden(result: WindowResult, input: WindowStrategyInput, rebase: Rebase) -> str | None:
     low, high = rebase.head_count, len(input.history) - rebase.kept_tail_count
-    depth = result.record.keep_recent_turns
-    keep = depth if depth is not None else 0
-    history = input.history
-    plan = input.plan_removal(keep)
-    # A strategy that folds may step over an earlier summary, for there is nothing to gain from it.
-    stepping = input.plan_removal(
-        keep, lambda turn: turn.first == turn.last and history[turn.first].authored == "summary"
-    )
+    leaving: list[int] = []
     between = low
     for number, turn in enumerate(input.turns):
         if turn.last < low or turn.first >= high:
             continue
         if turn.first < low or turn.last >= high:
             return f"turn {number} left in part"
-        if not _holds(plan, number) and not _holds(stepping, number):
-            named = [refusal.reason for refusal in plan.refusals if refusal.turn_index == number]
-            return (
-                f"turn {number} had to stay ({named[0]})"
-                if named
-                else f"turn {number} is not in the span that may leave"
-            )
         if not _notices(input.history[between : turn.first]):
             return "a message left that is in no turn"
+        leaving.append(number)
         between = turn.last + 1
-    return None if _notices(input.history[between:high]) else "a message left that is in no turn"
+    if not _notices(input.history[between:high]):
+        return "a message left that is in no turn"
+    return _refused(input, leaving, result.record.keep_recent_turns or 0) if leaving else None
 
 
-def _holds(plan: RemovalPlan, turn: int) -> bool:
-    return plan.first is not None and plan.last is not None and plan.first <= turn <= plan.last
+def _refused(input: WindowStrategyInput, leaving: Sequence[int], keep: int) -> str | None:
+    plan = input.plan_removal(keep)
+    if _holds(plan, leaving):
+        return None
+    history = input.history
+
+    def is_summary(turn: Turn) -> bool:
+        return turn.first == turn.last and history[turn.first].authored == "summary"
+
+    # A strategy that folds may step over an earlier summary, for there is nothing to gain from it.
+    if _holds(input.plan_removal(keep, is_summary), leaving):
+        return None
+    refused = next((refusal for refusal in plan.refusals if refusal.turn_index in leaving), None)
+    if refused is not None:
+        return f"turn {refused.turn_index} had to stay ({refused.reason})"
+    return f"turn {leaving[0]} is not in the span that may leave"
+
+
+def _holds(plan: RemovalPlan, turns: Sequence[int]) -> bool:
+    return plan.first is not None and plan.last is not None and plan.first <= turns[0] and turns[-1] <= plan.last
 
 
 def _notices(messages: Sequence[Message]) -> bool:

@@ -109,7 +109,7 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
                 tools[index] = calls.answered(result, turn)
                 result_turns.append(turn)
                 continue
-            tools[index] = result.name
+            tools[index] = result.name or None
             result_turns.append(0)
         elif role == "user":
             if is_notice(message):
@@ -172,7 +172,7 @@ class _Calls:
                 self.pairs.append((caller, turn))
             if self._earlier and (earlier := self._earlier.get(id_)):
                 self._waiting[id_] = earlier.pop()
-        return result.name or (self._named.get(id_) if id_ is not None else None)
+        return result.name or (self._named.get(id_) if id_ is not None else None) or None
 
     def waiting(self) -> Iterator[int]:
         """The turns of the calls that have no result."""
