@@ -37,6 +37,15 @@ def guard(place: str, says: str = _UNAFFECTED) -> Iterator[None]:
         _report(place, fault, says)
 
 
+def ask(place: str, question: Callable[[], bool]) -> bool:
+    """The answer to a question of ours that is asked at every call; False where asking fails. A guard that costs nothing."""
+    try:
+        return question()
+    except Exception as fault:
+        _report(place, fault, _UNAFFECTED)
+        return False
+
+
 def _report(place: str, fault: Exception, says: str) -> None:
     with _lock:
         _counts[place] = _counts.get(place, 0) + 1

@@ -13,8 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-import wrapt
-
+from otel_footprint.providers.carrying_seam import PROXY
 from otel_footprint.providers.surface import Delivery
 
 _RAW: Final = "x-stainless-raw-response"
@@ -108,7 +107,7 @@ class Stainless(Keywords):
         return stream if _raw(kwargs) is None else _Parsed(response, stream)
 
 
-class _Parsed(wrapt.ObjectProxy):  # type: ignore[misc]
+class _Parsed(PROXY):  # type: ignore[misc]
     """A raw response whose stream was read: ``parse()`` gives its replay."""
 
     def __init__(self, response: Any, stream: Any) -> None:

@@ -16,15 +16,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final
-
-import wrapt
+from typing import Any
 
 from otel_footprint.providers.acting_calls import Job, arun, run
 from otel_footprint.providers.acting_seam import unlayered
+from otel_footprint.providers.carrying_seam import PROXY
 from otel_footprint.providers.surface import Acting, Delivery, Surface
-
-_PROXY: Final[type[Any]] = getattr(wrapt, "BaseObjectProxy", wrapt.ObjectProxy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +90,7 @@ class _AsyncLine(_Line):
         return stream
 
 
-class Manager(_PROXY):  # type: ignore[misc]
+class Manager(PROXY):  # type: ignore[misc]
     """Stands for a manager of a synchronous client."""
 
     def __init__(self, building: Building, kwargs: Mapping[str, Any], surface: Surface) -> None:
@@ -116,7 +113,7 @@ class Manager(_PROXY):  # type: ignore[misc]
         return None if entered is None else entered.__exit__(kind, error, trace)
 
 
-class AsyncManager(_PROXY):  # type: ignore[misc]
+class AsyncManager(PROXY):  # type: ignore[misc]
     """Stands for a manager of an asynchronous client."""
 
     def __init__(self, building: Building, kwargs: Mapping[str, Any], surface: Surface) -> None:

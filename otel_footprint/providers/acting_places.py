@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
-from otel_footprint.boundary import guard
+from otel_footprint.boundary import ask, guard
 from otel_footprint.providers.acting_calls import Job, arun, attached, run
 from otel_footprint.providers.acting_handing import Handing
 from otel_footprint.providers.acting_managers import AsyncManager, Building, Manager
@@ -52,10 +52,7 @@ def wrapper_of(place: Place, director: Callable[[], Director | None]) -> Wrapper
 
     def wrapper(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         asked = director()
-        acts = False
-        with guard("acting.acts"):
-            acts = asked is not None and asked.acts()
-        if not acts or asked is None:
+        if asked is None or not ask("acting.acts", asked.acts):
             return wrapped(*args, **kwargs)
         if instance is None and args:  # under somebody's closure, which gives us the resource among the arguments
             instance, args = args[0], args[1:]

@@ -18,9 +18,8 @@ import wrapt
 Wrapper: TypeAlias = Callable[[Callable[..., Any], Any, tuple[Any, ...], dict[str, Any]], Any]
 """wrapt's form: the method, the instance, the arguments, the keyword arguments."""
 
-_PROXY: Final[type[Any]] = getattr(
-    wrapt, "BaseObjectProxy", wrapt.ObjectProxy
-)  # the base of all proxies, by wrapt's version
+PROXY: Final[type[Any]] = getattr(wrapt, "BaseObjectProxy", wrapt.ObjectProxy)
+"""The base of all proxies, by wrapt's version."""
 
 
 class Seam:
@@ -73,7 +72,7 @@ class Seam:
 
 def is_proxy(layer: Any) -> bool:
     """Whether this is a wrapt proxy, which can be given something else to wrap."""
-    return isinstance(layer, _PROXY)
+    return isinstance(layer, PROXY)
 
 
 def layers(function: Any) -> list[Any]:

@@ -16,9 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final
 
-import wrapt
-
-_PROXY: Final[type[Any]] = getattr(wrapt, "BaseObjectProxy", wrapt.ObjectProxy)
+from otel_footprint.providers.carrying_seam import PROXY
 
 _TO_THE_END: Final = frozenset(
     {"until_done", "get_final_completion", "get_final_response", "get_final_message", "get_final_text"}
@@ -56,7 +54,7 @@ class Rest:
         self._error = None
 
 
-class Replay(_PROXY):  # type: ignore[misc]
+class Replay(PROXY):  # type: ignore[misc]
     """A stream of a synchronous client, played back."""
 
     def __init__(self, stream: Any, rest: Rest) -> None:
@@ -98,7 +96,7 @@ class Replay(_PROXY):  # type: ignore[misc]
             yield from _texts(event)
 
 
-class AsyncReplay(_PROXY):  # type: ignore[misc]
+class AsyncReplay(PROXY):  # type: ignore[misc]
     """A stream of an asynchronous client, played back."""
 
     def __init__(self, stream: Any, rest: Rest) -> None:

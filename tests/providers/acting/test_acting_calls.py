@@ -402,3 +402,10 @@ def test_the_window_of_a_parsed_call_is_planned(stage):
         model="m", messages=ASK, response_format=Order
     )
     assert answer.choices[0].message.parsed == Order(id="W-1042")
+
+
+def test_reading_on_in_a_response_is_no_call_of_a_model(stage):
+    client = stage.plays(LEFT)
+    client.responses.stream(response_id="resp_1")
+    client.responses.stream(model="m", input="x", response_id=openai.omit)
+    assert stage.director.seen == []

@@ -167,6 +167,12 @@ STREAM_WAYS = {
 WAYS = {**{f"plain-{k}": v for k, v in PLAIN_WAYS.items()}, **{f"stream-{k}": v for k, v in STREAM_WAYS.items()}}
 
 
+def read_as_sent(stage: Stage) -> bool:
+    """What each surface reads of what was sent is what the hook was told."""
+    read = [acting.surface.read(acting.kwargs) for acting in stage.director.made]
+    return [reading and list(reading.messages) for reading in read] == [list(call.call.messages) for call in stage.told]
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_call_is_acted_on_once(stage, way):
     stage.director.window = last_with_notice
@@ -174,6 +180,7 @@ def test_every_way_to_call_is_acted_on_once(stage, way):
     assert stage.sent[0] < 3
     assert stage.director.seen.count("begin") == 1
     assert stage.tokens == stage.director.made
+    assert read_as_sent(stage)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -184,6 +191,7 @@ def test_a_failed_answer_is_asked_for_again(stage, way):
     assert stage.sent == [3, 5]
     assert stage.tokens == stage.director.made
     assert stage.director.seen[-1] == "finish"
+    assert read_as_sent(stage)
 
 
 def test_a_tool_runner_is_acted_on_at_each_turn(stage):
