@@ -25,6 +25,7 @@ from otel_footprint import boundary
 from otel_footprint.acting_call import ActingCall
 from otel_footprint.acting_token import CHILD, mark_of, with_mark
 from otel_footprint.context import current_conversation
+from otel_footprint.core.conversations import Limits
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.planner import Planner, PlanRequest
 from otel_footprint.genai.ambient import ambient_conversation
@@ -63,7 +64,9 @@ class Director:
 
     def __init__(self, running: Runtime) -> None:
         self.running: Final = running
-        self.planner: Final = Planner(new_id=lambda: uuid.uuid4().hex)
+        self.planner: Final = Planner(
+            limits=Limits(conversations=running.settings.conversation_limit), new_id=lambda: uuid.uuid4().hex
+        )
         self._warned: Final[OrderedDict[tuple[str, str, str], None]] = OrderedDict()
 
     def acts(self) -> bool:

@@ -6,7 +6,7 @@ import logging
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,9 @@ from otel_footprint.config import checked_evidence
 from otel_footprint.context import current_conversation, with_conversation
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.window.saving import WindowState
 from otel_footprint.installing import checked_strategy
+from otel_footprint.restoring import document_of, window_in
 from otel_footprint.telemetry.summary import Summary
 from otel_footprint.window_view import Window
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.verdicts import Judgement
     from otel_footprint.core.messages import Json
-    from otel_footprint.core.window.record import FoldedSpan, WindowRecord
+    from otel_footprint.core.window.record import WindowRecord
     from otel_footprint.core.window.strategy import WindowStrategy
 
 _logger = logging.getLogger("otel_footprint")
@@ -60,12 +62,14 @@ class Conversation:
         request: str | None,
         evidence: Evidence | None,
         window: WindowStrategy | None,
+        restore: WindowState | None,
     ) -> None:
         self.id: Final = id if id is not None else uuid.uuid4().hex
         self.agent: Final = agent
         self.evidence_options: Final = evidence
         self.window_strategy: Final = window
         self.request: Final = request
+        self._restore: Final = restore
         self._given_id: Final = id
         self._lock: Final = threading.RLock()
         self._decisions: Final[deque[Decisions]] = deque(maxlen=_REMEMBERED)
@@ -95,7 +99,15 @@ class Conversation:
         """What happened to the window at the last call, the last record of its strategy, and what was folded."""
         with self._lock:
             change = self._decisions[-1].window if self._decisions else None
-            return Window(change, self._record, self._folded, self._document)
+            return Window(change, self._record, self._saved)
+
+    def to_dict(self) -> dict[str, Json]:
+        """What another process needs to go on with this conversation, as JSON, for ``conversation(restore=…)``.
+
+        It holds the last output of each history, and the messages of folded spans that are kept. Anyone who may read it
+        may read those.
+        """
+        return document_of(self._saved())
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:
@@ -137,12 +149,9 @@ class Conversation:
         with self._lock:
             self._record = record
 
-    def _folded(self) -> tuple[FoldedSpan, ...]:
+    def _saved(self) -> WindowState:
         running = runtime.current()
-        return running.folded(self.id) if running is not None else ()
-
-    def _document(self) -> dict[str, Json]:
-        return {}
+        return running.saved(self.id) if running is not None else WindowState()
 
     def __enter__(self) -> Conversation:
         if self._entered:
@@ -167,8 +176,10 @@ class Conversation:
         self._open.callback(self._leave, running, span, token)
         if running is not None and self.request is not None:
             running.say(self.id, self.request)
-        if running is not None and self.acts:
+        if running is not None and (self.acts or self._restore is not None):
             running.act()
+        if running is not None and self._restore is not None:
+            running.restore(self.id, self._restore)
 
     def _agent_invocation(self, running: runtime.Runtime | None) -> LocalAgentInvocation:
         providers = running.providers if running is not None else runtime.Providers()
@@ -223,6 +234,7 @@ def conversation(
     request: str | None = None,
     window: WindowStrategy | None = None,
     evidence: Evidence | None = None,
+    restore: Mapping[str, Json] | None = None,
 ) -> Conversation:
     """A conversation whose calls belong together: ``with conversation("order-4711", agent="support") as c: …``.
 
@@ -234,6 +246,7 @@ def conversation(
         window: what may leave its window, where it differs from ``instrument(window=…)``.
         evidence: how its answers are judged, and what is done about a flagged one, where it differs from
             ``instrument(evidence=…)``.
+        restore: what ``to_dict()`` gave in another process: the windows go on as they were.
 
     Raises:
         ConfigurationError: an argument that cannot be used.
@@ -247,4 +260,11 @@ def conversation(
         checked_evidence(evidence, "conversation(…) evidence")
     if window is not None:
         window = checked_strategy(window, "conversation(…) window")
-    return Conversation(id=id, agent=agent, request=request, evidence=evidence, window=window)
+    return Conversation(
+        id=id,
+        agent=agent,
+        request=request,
+        evidence=evidence,
+        window=window,
+        restore=window_in(restore) if restore is not None else None,
+    )

@@ -29,6 +29,7 @@ from otel_footprint.config import Settings, misspelled, resolve
 from otel_footprint.context import current_conversation
 from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.window.saving import WindowState
 from otel_footprint.genai.hook import FootprintHook, HookCall, other_hooks
 from otel_footprint.genai.instrumentation import turn_off, turn_on
 from otel_footprint.genai.sdks import SdkState
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from otel_footprint.core.call import Call
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.options import Evidence
-    from otel_footprint.core.window.record import FoldedSpan
     from otel_footprint.core.window.strategy import WindowStrategy
     from otel_footprint.handle import Conversation
 
@@ -244,12 +244,18 @@ class Runtime:
         if handle is not None:
             handle.stands(emission.decisions, decisions)
 
-    def folded(self, conversation_id: str) -> tuple[FoldedSpan, ...]:
-        """What summaries stand for in the windows of this conversation."""
-        if self.director is None:
-            return ()
-        with self.lock:
-            return self.director.planner.folded(conversation_id)
+    def saved(self, conversation_id: str) -> WindowState:
+        """The windows of this conversation, as they can be saved."""
+        if self.director is not None:
+            with boundary.guard("runtime.saved"), self.lock:
+                return self.director.planner.saved(conversation_id)
+        return WindowState()
+
+    def restore(self, conversation_id: str, state: WindowState) -> None:
+        """Go on with windows that were saved."""
+        with boundary.guard("runtime.restore"), self.exclusively():
+            if self.director is not None:
+                self.director.planner.restore(conversation_id, state, now=time.time())
 
     def hand_in(self, conversation_id: str, text: str, name: str) -> None:
         """Evidence that no tool returned: a retrieved document, a file."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.decisions import Eviction, Rewrite, WindowChange, WindowDecision
     from otel_footprint.core.messages import Json
     from otel_footprint.core.window.record import FoldedSpan, WindowRecord
+    from otel_footprint.core.window.saving import WindowState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,7 @@ class Window:
 
     change: WindowChange | None
     record: WindowRecord | None
-    _folded: Callable[[], tuple[FoldedSpan, ...]]
-    _document: Callable[[], dict[str, Json]]
+    _saved: Callable[[], WindowState]
 
     @property
     def decision(self) -> WindowDecision | None:
@@ -84,8 +84,8 @@ class Window:
     @property
     def folded(self) -> tuple[FoldedSpan, ...]:
         """The messages that summaries stand for, in the order in which they were folded."""
-        return self._folded()
+        return self._saved().folded
 
     def to_dict(self) -> dict[str, Json]:
         """What is needed to go on with this window in another process, as JSON: see ``conversation(restore=…)``."""
-        return self._document()
+        return self._saved().to_dict()
