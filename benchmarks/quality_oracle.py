@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -21,8 +21,9 @@ from quality_mutants import mutants
 from quality_replay import CORPORA, DATA, EXAMPLES, Answer, answers_of
 from quality_tables import table
 
+from otel_footprint.core.evidence import shelf
 from otel_footprint.core.evidence.bulk import Bulk
-from otel_footprint.core.evidence.corpus import Corpus
+from otel_footprint.core.evidence.sources import Stack
 from otel_footprint.core.evidence.verdicts import Judgement
 from tests.core.evidence.oracle import OracleText, oracle_of
 
@@ -33,20 +34,22 @@ class Compared:
 
     answers: int = 0
     values: int = 0
-    bulky: int = 0
     different: list[tuple[Answer, Judgement, Judgement]] = field(default_factory=list)
 
 
 def compare(answers: Iterable[Answer], *, bulky: bool = False) -> Compared:
-    """Judge answers by both. ``bulky`` has the product read every result as it reads the longest ones."""
+    """Judge answers by both. ``bulky`` has the product read the results as it reads very many and very long ones."""
+    if bulky:
+        small, shelf.SMALL = shelf.SMALL, 0
+        try:
+            return compare(map(_with_long_results, answers))
+        finally:
+            shelf.SMALL = small
     compared = Compared()
     known: dict[tuple[str, bool], OracleText] = {}
     for answer in answers:
         expected = oracle_of(answer.corpus, known).judge(answer.text, turn=answer.turn, tools_offered=True)
-        own = answer.corpus.fork()
-        if bulky:
-            read_as_long(own)
-        found = own.judge(answer.text, turn=answer.turn, tools_offered=True)
+        found = answer.judge()
         compared.answers += 1
         compared.values += len(found.values)
         if found != expected:
@@ -54,11 +57,14 @@ def compare(answers: Iterable[Answer], *, bulky: bool = False) -> Compared:
     return compared
 
 
-def read_as_long(corpus: Corpus) -> None:
-    """Have every result looked through as very long ones are, whatever its length."""
+def _with_long_results(answer: Answer) -> Answer:
+    """The same answer, each result of which is looked through as a very long one, whatever its length."""
+    corpus = answer.corpus.fork()
     for source in corpus._sources:
         source.carried = type(source.carried)(source.carried.text, result=source.carried.result)
         source.carried._bulk = Bulk(source.carried.haystack, result=source.carried.result)
+    corpus._stack = Stack(corpus._sources)
+    return replace(answer, corpus=corpus)
 
 
 def with_changes(name: str, answers: Sequence[Answer], limit: int) -> Iterator[Answer]:

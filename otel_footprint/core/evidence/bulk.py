@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
@@ -39,6 +39,8 @@ _MOMENT: Final = re.compile(r"time|date|_at$|stamp|created|updated|epoch|^ts$|st
 Sort: TypeAlias = Literal["whole", "decimal", "fraction"]
 _Kind: TypeAlias = "tuple[str | None, Sort, bool]"
 """The numbers of a field that read alike: its name, their sort, whether they are negative."""
+Found: TypeAlias = "tuple[str | None, float] | int | Literal['strings']"
+"""A number and its field, a place in the folded text, or one of the strings that were read."""
 
 
 class Bulk:
@@ -52,26 +54,33 @@ class Bulk:
         self._anchors = Anchors(haystack)
         self._years: set[int] | None = None
         self._bounded = False
+        self._few = _FEW
+        self._max_hits = MAX_HITS
 
     @property
     def years(self) -> set[int]:
         """The years its dates name (those of its beginning)."""
         if self._years is None:
-            self._years = {int(year) for year in _YEAR.findall(self._haystack.folded, 0, _YEARS_READ)}
+            self._years = years_in(self._haystack.folded)
         return self._years
 
     def match(self, asked: typed.Typed, has_year: HasYear) -> bool:
         """Whether it carries the asked value in another spelling."""
-        if asked.wants and self._number(asked, has_year):
-            return True
+        return any(True for _ in self._carrying(asked, has_year))
+
+    def _carrying(self, asked: typed.Typed, has_year: HasYear) -> Iterator[Found]:
+        """Where it carries the asked value; what comes first is cheapest to find."""
         numbers = self._arrays()
+        if asked.wants:
+            yield from self._number(asked, has_year)
         if self._strings is None:
-            found = self._string(asked, self._anchors.of(asked), has_year)
+            yield from self._string(asked, self._anchors.of(asked), has_year)
         else:
-            found = carries(self._strings, asked, has_year) or self._string(
-                asked, self._plain(asked, numbers), has_year
-            )
-        return found or (bool(asked.asked) and self._epoch(asked))
+            if carries(self._strings, asked, has_year):
+                yield "strings"
+            yield from self._string(asked, self._plain(asked, numbers), has_year)
+        if asked.asked:
+            yield from self._epoch(asked)
 
     def take_bounded(self) -> bool:
         """Whether a question since the last time met more places than may be read."""
@@ -87,15 +96,21 @@ class Bulk:
         return self._numbers
 
     def _by_field(self) -> dict[str | None, array[float]]:
-        if not self._result:
-            return {}
-        found = self._haystack.take_gathered() or gathered(self._haystack.text)
-        if found is None:
-            found = typed.Gathered()
-            found.add(read(self._haystack.text).values, None)
-        elif found.strings is not None:
+        found = self._gather()
+        if found.strings is not None:
             self._strings = typed.LeafIndex(found.strings)
         return found.numbers
+
+    def _gather(self) -> typed.Gathered:
+        """What the text may carry; without strings where it is no whole JSON."""
+        found = typed.Gathered()
+        if self._result:
+            whole = self._haystack.take_gathered() or gathered(self._haystack.text)
+            if whole is not None:
+                return whole
+            found.add(read(self._haystack.text).values, None)
+        found.strings = None
+        return found
 
     def _plain(self, asked: typed.Typed, numbers: dict[_Kind, array[float]]) -> Iterator[Anchor]:
         """The anchors of plain forms, and of numbers that read as something else than a number."""
@@ -114,21 +129,20 @@ class Bulk:
             ):
                 yield Anchor(str(number))
 
-    def _number(self, asked: typed.Typed, has_year: HasYear) -> bool:
+    def _number(self, asked: typed.Typed, has_year: HasYear) -> Iterator[Found]:
         for (key, sort, negative), sizes in self._arrays().items():
             for line in lines_of_sort(key, sort) or ():
                 for sign in (1, -1) if negative else (1,):
-                    for size in _within(sizes, line, sign, asked):
+                    for size in _within(sizes, line, sign, asked, self._few):
                         number = -size if negative else size
                         leaf: Json = int(number) if sort == "whole" else number
                         if carries(typed.LeafIndex([(key, leaf)]), asked, has_year):
-                            return True
-        return False
+                            yield key, number
 
-    def _epoch(self, asked: typed.Typed) -> bool:
+    def _epoch(self, asked: typed.Typed) -> Iterator[Found]:
         days = [_day_start(day) for day in days_of(asked) if day[0] is not None]
         if not days:
-            return False
+            return
         for (key, sort, negative), sizes in self._arrays().items():
             if sort != "whole" or negative or key is None or not _MOMENT.search(key):
                 continue
@@ -138,13 +152,12 @@ class Bulk:
                     while place < len(sizes) and sizes[place] < (start + _DAY + _ZONES) * scale:
                         index = typed.LeafIndex([(key, int(sizes[place]))])
                         if carries(index, asked, lambda _: True):
-                            return True
+                            yield key, sizes[place]
                         place += 1
-        return False
 
     # --- strings
 
-    def _string(self, asked: typed.Typed, anchors: Iterable[Anchor], has_year: HasYear) -> bool:
+    def _string(self, asked: typed.Typed, anchors: Iterable[Anchor], has_year: HasYear) -> Iterator[Found]:
         folded = self._haystack.folded
         seen: set[tuple[int, int]] = set()
         for needle, fits in anchors:
@@ -157,15 +170,19 @@ class Bulk:
                 start, end, key = self._around(at, end)
                 if (start, end) not in seen:
                     seen.add((start, end))
-                    if len(seen) > MAX_HITS:
+                    if len(seen) > self._max_hits:
                         self._bounded = True
-                        return False
+                        return
                     piece = self._slice(start, end)
                     index = typed.LeafIndex([(key, piece)]) if key is not None else typed.LeafIndex((), piece)
                     if carries(index, asked, has_year):
-                        return True
+                        yield at
+                        end = max(end, self._next(at))
                 at = folded.find(needle, max(end, at + 1))
-        return False
+
+    def _next(self, place: int) -> int:
+        """From where on it is worth looking on after a value was found in a place."""
+        return place + 1
 
     def _around(self, start: int, end: int) -> tuple[int, int, str | None]:
         """The leaf or the stretch of line around a hit, and the name of its field where that stands before it."""
@@ -189,6 +206,11 @@ class Bulk:
         return self._haystack.folded[start:end]
 
 
+def years_in(folded: str) -> set[int]:
+    """The years of the ISO dates in the beginning of a text."""
+    return {int(year) for year in _YEAR.findall(folded, 0, _YEARS_READ)}
+
+
 def _by_sort(key: str | None, numbers: array[float]) -> Iterator[tuple[_Kind, array[float]]]:
     """The numbers of a field that read alike, each group sorted by size."""
     ordered = sorted(numbers)
@@ -206,8 +228,8 @@ def _by_sort(key: str | None, numbers: array[float]) -> Iterator[tuple[_Kind, ar
                 yield (key, "decimal", negative), array("d", broken[one:])
 
 
-def _within(sizes: array[float], line: Line, sign: int, asked: typed.Typed) -> Iterator[float]:
-    """The first few sizes that a reading of the field may put into what is asked for."""
+def _within(sizes: array[float], line: Line, sign: int, asked: typed.Typed, few: int) -> Iterator[float]:
+    """The first few sizes, each once, that a reading of the field may put into what is asked for."""
     if not line.factor:
         return
     for unit, low, high in asked.wants:
@@ -215,8 +237,12 @@ def _within(sizes: array[float], line: Line, sign: int, asked: typed.Typed) -> I
             continue
         ends = sorted((float((low - line.shift) / line.factor) * sign, float((high - line.shift) / line.factor) * sign))
         slack = abs(ends[1]) * _SLACK
-        place = bisect_left(sizes, ends[0] - slack)
-        yield from sizes[place : min(place + _FEW, bisect_left(sizes, ends[1] + slack * 2 + 1e-12))]
+        place, last = bisect_left(sizes, ends[0] - slack), bisect_left(sizes, ends[1] + slack * 2 + 1e-12)
+        for _ in range(few):
+            if place >= last:
+                break
+            yield sizes[place]
+            place = bisect_right(sizes, sizes[place], place, last)
 
 
 def _holds(sizes: array[float], number: int) -> bool:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final
 
 from otel_footprint.core.evidence import typed
-from otel_footprint.core.evidence.bulk import Bulk
+from otel_footprint.core.evidence.bulk import Bulk, years_in
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.misplaced_tables import Tables, may_hold_rows, tables_of
 from otel_footprint.core.evidence.reader import Reading, read
@@ -21,7 +21,7 @@ from otel_footprint.core.evidence.rows import Row, rows_of
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 
 BULK_CHARS: Final = 16_384
-"""Characters from which on typed values are looked for one by one instead of being indexed."""
+"""Characters from which on a text's typed values are looked for one by one instead of being indexed."""
 _REMEMBERED_TEXTS: Final = 64
 _INDEX_BYTES: Final = 160
 _ROWS_BYTES: Final = 220
@@ -31,8 +31,8 @@ _TREE_BYTES: Final = 90
 
 
 def kept_bytes(text: str) -> int:
-    """Bytes that a text costs by itself, about: as given and folded, and of a long one its numbers."""
-    return len(text) * (2 if len(text) <= BULK_CHARS else 3)
+    """Bytes that a text costs by itself, about: as given, folded, and folded among others; its numbers."""
+    return len(text) * 3
 
 
 class Carried:
@@ -118,6 +118,11 @@ class Carried:
     def years(self) -> set[int]:
         """The years its dates name."""
         return self._bulk.years if self._bulk is not None else self._leaf_index.years
+
+    @property
+    def iso_years(self) -> set[int]:
+        """The years of the ISO dates in it: what can be told without reading it."""
+        return years_in(self.haystack.folded)
 
     @property
     def is_bulky(self) -> bool:

@@ -26,7 +26,7 @@ from otel_footprint.core.evidence.judge import Ground, judge
 from otel_footprint.core.evidence.misplaced_judging import RowNames
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.reader import without_looked_for
-from otel_footprint.core.evidence.shelf import Shelf, Words
+from otel_footprint.core.evidence.shelf import SMALL, Shelf, Words
 from otel_footprint.core.evidence.sources import CallMade, Outcome, Source, Stack, outcome_of
 from otel_footprint.core.evidence.verdicts import ArgumentValue, CallJudgement, Judgement, Reason
 from otel_footprint.core.messages import (
@@ -165,7 +165,7 @@ class Corpus:
         other._said_texts = set(self._said_texts)
         copies = {id(source): source.copy() for source in self._sources}
         other._sources = [copies[id(source)] for source in self._sources]
-        other._stack = Stack(other._sources)
+        other._stack = self._stack.fork(copies)
         other._current = {ref: copies[id(source)] for ref, source in self._current.items()}
         other._calls = list(self._calls)
         other._arguments = Shelf(call.carried for call in other._calls)
@@ -372,7 +372,9 @@ class _Years:
 
     def __call__(self, year: int | None) -> bool:
         if self._years is None:
-            self._years = self._words.years.union(*(source.carried.years for source in self._sources))
+            texts = [source.carried for source in self._sources]
+            much = sum(len(text.text) for text in texts) > SMALL
+            self._years = self._words.years.union(*(text.iso_years if much else text.years for text in texts))
         return not self._years or year in self._years
 
 

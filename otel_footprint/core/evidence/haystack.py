@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import Final, Literal
+from typing import Final
 
 from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
 from otel_footprint.core.evidence.reader import flat, reads_as_it_stands
@@ -26,7 +26,6 @@ _LONG: Final = 16_384
 _REMEMBERED: Final = 2_048
 _DELIMITERS: Final = frozenset("_-/:.@")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_RUN: Final = re.compile(r"[0-9]+")
 _GROUPED: Final = re.compile(r",(?<=[0-9],)[0-9]{3}(?![0-9])")
 """A comma between digits; it begins with a literal, which makes searching megabytes for it fast."""
 _SCIENTIFIC: Final = re.compile(r"\.(?<=[0-9]\.)[0-9]+e[-+]?[0-9]")
@@ -50,7 +49,7 @@ class Question:
     ``tail`` admits the end of a longer number; ``literal`` is a spelling of several tokens, compared as it stands.
     """
 
-    __slots__ = ("_runs", "forms", "literal", "needles", "rounding", "tail")
+    __slots__ = ("forms", "literal", "needles", "rounding", "tail")
 
     def __init__(self, spelled: str, *, rounding: bool, tail: bool = False, literal: bool = False) -> None:
         forms = {spelled}
@@ -69,17 +68,6 @@ class Question:
             else:
                 needles[one] = None
         self.needles = tuple(needles)
-        self._runs: tuple[tuple[str, ...], ...] | None | Literal[False] = False
-
-    @property
-    def runs(self) -> tuple[tuple[str, ...], ...] | None:
-        """For each needle the runs of digits that a text with its form has, as ``Shelf`` reads them; None where there are
-        none to go by.
-        """
-        if self._runs is False:
-            runs = tuple(_runs_of(needle) for needle in self.needles)
-            self._runs = None if self.tail or not all(runs) else runs
-        return self._runs
 
 
 def _needles(spelled: str, rounding: bool) -> Iterator[str]:
@@ -98,14 +86,6 @@ def _needles(spelled: str, rounding: bool) -> Iterator[str]:
             yield f"{digits[0]}.{digits[1:]}"
 
 
-def _runs_of(needle: str) -> tuple[str, ...]:
-    """The runs of digits in a needle, the one at its end without zeros: more may follow them."""
-    runs = _RUN.findall(needle)
-    if runs and "0" <= needle[-1] <= "9":
-        runs[-1] = runs[-1].rstrip("0")
-    return tuple(run for run in runs if run)
-
-
 class Haystack:
     """One text that may carry values. ``result`` says to read it as a tool result, else as plain words."""
 
@@ -121,6 +101,13 @@ class Haystack:
         self._groups: bool | None = None
         self._scientific: bool | None = None
         self._gathered: Gathered | None = None
+
+    @classmethod
+    def of_folded(cls, folded: str) -> Haystack:
+        """A haystack of text that is folded already."""
+        made = cls(folded, result=False)
+        made._folded = folded
+        return made
 
     @property
     def text(self) -> str:
@@ -171,7 +158,7 @@ class Haystack:
             return first
         return folded.find(needle, first)
 
-    def _spells_so(self, needle: str) -> bool:
+    def spells_so(self, needle: str) -> bool:
         """Whether a text spells any number in the way of a needle that is another spelling of the form."""
         if len(self._raw) < _LONG:
             return True
@@ -206,7 +193,7 @@ class Haystack:
         folded = self.folded
         best = Grade.NONE
         for place, needle in enumerate(question.needles):
-            if place and not self._spells_so(needle):
+            if place and not self.spells_so(needle):
                 continue
             start = self.find(needle)
             if start < 0:

@@ -97,6 +97,10 @@ class Ground:
             return self.stacks[0].holding(question)
         return [source for stack in self.stacks for source in stack.holding(question)]
 
+    def carrying(self, value: typed.Typed) -> list[Source]:
+        """The sources, of the window and gone, that carry a typed value in another spelling."""
+        return [source for stack in self.stacks for source in stack.carrying(value, self.has_year)]
+
 
 def judge(
     text: str,
@@ -220,10 +224,8 @@ def _carried(finding: Finding, asked: Asked, ground: Ground, work: Work) -> None
     near = tuple(source for source, _ in grades)
     enough = work.respelled(asked)
     if asked.value is not None and enough:
-        graded = set(map(id, near))
-        near = tuple(
-            source for source in ground.window if id(source) in graded or ground.states(source.carried, asked.value)
-        )
+        may = {*map(id, near), *map(id, ground.carrying(asked.value))}
+        near = tuple(source for source in ground.window if id(source) in may)
     if near:
         finding.status, finding.sources = "respelled", near
         return
@@ -232,8 +234,8 @@ def _carried(finding: Finding, asked: Asked, ground: Ground, work: Work) -> None
         if grade is not None:
             finding.status, finding.sources = grade, carriers
             return
-    cut = sum([source.carried.take_bounded() for source in ground.window if source.carried.is_bulky])
-    finding.bounded = cut > 0 or not enough
+    cut = sum(stack.take_bounded() for stack in ground.stacks) > 0
+    finding.bounded = cut or not enough
 
 
 def _grades(asked: Asked, ground: Ground) -> list[tuple[Source, Grade]]:
@@ -281,11 +283,12 @@ def _parts_in(
 def _evicted(finding: Finding, asked: Asked, ground: Ground) -> None:
     questions = [*asked.forms, *[question for _, question in asked.parts or () if question is not None]]
     spelled = {id(source) for question in questions for source in ground.stacks[0].gone(question)}
+    stated = set(map(id, ground.stacks[0].carrying(asked.value, ground.has_year))) if asked.value is not None else set()
     for source in reversed(ground.left):
         carried = source.carried
         if (
             (id(source) in spelled and _grade(carried, asked))
-            or ground.states(carried, asked.value)
+            or id(source) in stated
             or (id(source) in spelled and asked.parts and _parts_in(asked.parts, lambda _, one=source: (one,))[0])  # type: ignore[misc]
         ):
             finding.status = "evicted"

@@ -1,29 +1,29 @@
-"""Many texts asked at once: which of them may carry a form, and whether words state a typed value.
+"""Many texts asked at once: which of them may carry a form, which carry a typed value, and what words state.
 
 Rules
 -----
-- A form is found by its runs of digits. In a text that carries it each of them stands between other characters, only zeros
-  may follow the last one; so a text is looked up by its runs, and by those without their last zeros.
-- That only leaves texts out that cannot carry the form: what stays is graded as it would be without this.
-- A text is read when something is asked for the first time after it was added. Long texts are not read: each is always
-  among those that may carry a form, as all are when a form has no digits to go by, or may be the end of a longer number.
+- Texts are read together in heaps when something is asked for the first time after they were added; a small last heap is
+  read anew with those that came after it.
+- A form only leaves texts out that cannot carry it: what stays is graded as it would be without this.
+- Results are asked for typed values by the heap where they are much text, else each by its own index.
 - Typed values of words go into one index for all of them, those of a long text are asked for by themselves.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import NOTHING, Carried, values_of_words
 from otel_footprint.core.evidence.haystack import Question
+from otel_footprint.core.evidence.heap import Heap
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 
-LONG: Final = 16_384
-"""Characters from which on a text is not read for its runs of digits."""
-_RUNS: Final = re.compile(r"[0-9]+")
+SMALL: Final = 65_536
+"""Characters up to which a heap grows, and its texts are asked for typed values each by itself."""
+_LARGE: Final = 8_000_000
+"""Characters of one heap from which on another is begun."""
 
 
 class Shelf:
@@ -31,10 +31,8 @@ class Shelf:
 
     def __init__(self, texts: Iterable[Carried] = ()) -> None:
         self._texts: list[Carried] = list(texts)
+        self._heaps: list[tuple[int, Heap]] = []
         self._read = 0
-        self._long: list[int] = []
-        self._by_run: dict[str, list[int]] = {}
-        self._folded: list[str] = []
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -46,55 +44,61 @@ class Shelf:
     def drop(self, place: int) -> None:
         """Forget a text; its place stays empty."""
         self._texts[place] = NOTHING
-        if place < len(self._folded):
-            self._folded[place] = ""
+
+    def fork(self) -> Shelf:
+        """A shelf that holds the same and goes its own way; what was read is shared."""
+        other = type(self)(self._texts)
+        other._heaps = list(self._heaps)
+        other._read = self._read
+        return other
 
     def places(self, question: Question) -> Sequence[int]:
         """The places of the texts that may carry the form, in order."""
-        runs = question.runs
-        if runs is None:
-            return range(len(self._texts))
-        if self._read < len(self._texts):
-            self._catch_up()
-        by_run, folded = self._by_run, self._folded
+        texts = self._texts
         found: list[int] = []
-        for needle, keys in zip(question.needles, runs, strict=True):
-            fewest: list[int] | None = None
-            for run in keys:
-                known = by_run.get(run)
-                if known is None:
-                    break
-                if fewest is None or len(known) < len(fewest):
-                    fewest = known
-            else:
-                found += [place for place in fewest or () if needle in folded[place]]
-        if len(runs) > 1 or self._long:
-            return sorted({*found, *self._long})
+        for first, heap in self._caught_up():
+            found += [place for local in sorted(heap.places(question)) if texts[place := first + local] is not NOTHING]
         return found
 
     def holding(self, question: Question) -> list[Carried]:
         """The texts that may carry the form."""
         return [self._texts[place] for place in self.places(question)]
 
-    def _catch_up(self) -> None:
-        by_run = self._by_run
-        for place in range(self._read, len(self._texts)):
-            text = self._texts[place]
-            if len(text.text) > LONG:
-                self._long.append(place)
-                self._folded.append("")
-                continue
-            folded = text.haystack.folded
-            self._folded.append(folded)
-            runs = set(_RUNS.findall(folded))
-            runs.update([run.rstrip("0") for run in runs if run[-1] == "0"])
-            for run in runs:
-                known = by_run.get(run)
-                if known is None:
-                    by_run[run] = [place]
-                else:
-                    known.append(place)
-        self._read = len(self._texts)
+    def carrying(self, asked: typed.Typed, has_year: HasYear) -> list[int]:
+        """The places of the results that carry a typed value in another spelling, in order; ``has_year`` as in ``carries``."""
+        texts = self._texts
+        found: list[int] = []
+        last = len(texts)
+        for first, heap in reversed(self._caught_up()):
+            places: Iterable[int]
+            if heap.size > SMALL:
+                places = (first + local for local in heap.carrying(asked, has_year))
+            else:
+                places = (place for place in range(first, last) if texts[place].match(asked, has_year))
+            found += [place for place in places if texts[place] is not NOTHING]
+            last = first
+        return sorted(found)
+
+    def take_bounded(self) -> bool:
+        """Whether, since the last time, a typed value could not be looked for everywhere."""
+        together = sum(heap.take_bounded() for _, heap in self._heaps if heap.size > SMALL)
+        return sum(text.take_bounded() for text in self._texts if text.is_bulky) + together > 0
+
+    def _caught_up(self) -> list[tuple[int, Heap]]:
+        if self._read < len(self._texts):
+            start = self._read
+            if self._heaps and self._heaps[-1][1].size <= SMALL:
+                start = self._heaps.pop()[0]
+            size = 0
+            for place in range(start, len(self._texts)):
+                size += len(self._texts[place].text)
+                if size > _LARGE:
+                    self._heaps.append((start, Heap(self._texts[start : place + 1])))
+                    start, size = place + 1, 0
+            if start < len(self._texts):
+                self._heaps.append((start, Heap(self._texts[start:])))
+            self._read = len(self._texts)
+        return self._heaps
 
 
 class Words(Shelf):

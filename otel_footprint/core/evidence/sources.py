@@ -17,9 +17,11 @@ from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.absence import read_absence
 from otel_footprint.core.call import CallRef
+from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.haystack import Question
 from otel_footprint.core.evidence.shelf import Shelf
+from otel_footprint.core.evidence.typed_index import HasYear
 from otel_footprint.core.evidence.verdicts import Carrier
 
 Outcome: TypeAlias = Literal["good", "empty", "error", "absent"]
@@ -68,6 +70,14 @@ class Stack:
     def __init__(self, sources: Iterable[Source] = ()) -> None:
         self._put_up(sources)
 
+    def fork(self, copies: dict[int, Source]) -> Stack:
+        """The same sources by their copies; what was read from them is shared."""
+        other = Stack()
+        other._sources = [copies.get(id(source), source) for source in self._sources]
+        other._shelf = self._shelf.fork()
+        other._dropped = self._dropped
+        return other
+
     def _put_up(self, sources: Iterable[Source]) -> None:
         self._sources: list[Source] = []
         self._shelf = Shelf()
@@ -93,6 +103,14 @@ class Stack:
         """The sources in the window that may carry the form."""
         sources = self._sources
         return [source for place in self._shelf.places(question) if (source := sources[place]).in_window]
+
+    def carrying(self, value: typed.Typed, has_year: HasYear) -> list[Source]:
+        """The sources, in the window and not, that carry a typed value; ``has_year`` as in ``carries``."""
+        return [self._sources[place] for place in self._shelf.carrying(value, has_year)]
+
+    def take_bounded(self) -> bool:
+        """Whether, since the last time, a typed value could not be looked for everywhere."""
+        return self._shelf.take_bounded()
 
     def gone(self, question: Question) -> list[Source]:
         """The sources that left the window and may carry the form."""

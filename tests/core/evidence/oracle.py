@@ -174,6 +174,10 @@ class OracleText(Carried):
         return self._values.years
 
     @property
+    def iso_years(self) -> set[int]:
+        return self._values.years
+
+    @property
     def is_bulky(self) -> bool:
         return False
 
@@ -217,6 +221,9 @@ class OracleShelf(Shelf):
 
     def places(self, question: Question) -> range:
         return range(len(self._texts))
+
+    def carrying(self, asked: typed.Typed, has_year: HasYear) -> list[int]:
+        return [place for place, text in enumerate(self._texts) if text.match(asked, has_year)]
 
 
 class OracleWords(Words):
