@@ -66,13 +66,15 @@ class PlannedFacts:
     - ``strategy`` is the name of the window strategy, ``decided`` whether the window differs by its doing from the one the
       last completed call of this history sent. ``window_ref`` is the span of the visit that changed it, None where nothing
       records spans: what left by it leads there.
-    - ``hint`` is the conversation and the thread this history was found to be, ``after`` its last completed call.
+    - ``hint`` is the conversation and the thread this history was found to be, ``after`` its last completed call, ``again``
+      whether this is that call once more.
     - ``posture``, ``revisable`` (a revision of an ungrounded answer will follow), ``is_revision``; ``stream_unheld``: a
       stream that is not held back cannot be unsaid.
     - ``authored`` are the keys of the messages in the window that a person or the application did not write.
     - ``origin`` tells for each message of the window, without a draft and its correction, where it stands in what the last
       completed call sent, its output and what is new, -1 where it stands nowhere; None where nothing left, or where that
-      window was not what was planned from. ``withheld`` are then the keys of what the strategy took out of the list.
+      window was not what was planned from: ``withheld`` are then the keys of what the strategy took out of the list.
+      ``output`` is the key of the one of that call's outputs with which the list goes on.
     - ``turn`` and ``iteration`` of the call.
     """
 
@@ -81,12 +83,14 @@ class PlannedFacts:
     window_ref: CallRef | None = None
     hint: tuple[str, int] | None = None
     after: CallRef | None = None
+    again: bool = False
     posture: Posture = "assist"
     revisable: bool = False
     is_revision: bool = False
     stream_unheld: bool = False
     authored: Mapping[bytes, Authored] = field(default_factory=dict)
     origin: tuple[int, ...] | None = None
+    output: bytes | None = None
     withheld: frozenset[bytes] = frozenset()
     turn: int = 0
     iteration: int = 1

@@ -187,8 +187,7 @@ class Conversations:
         thread = None if session is None else session.numbered.get(planned.hint[1])
         if thread is None or not thread.calls or thread.last != planned.after:
             return None
-        again = planned.is_revision or question.messages == thread.plain
-        return Found(Rule.AGAIN if again else Rule.CONTINUES, thread)
+        return Found(Rule.AGAIN if planned.again else Rule.CONTINUES, thread)
 
     def _read(self, call: Call) -> _Read:
         if call.previous_response_id:

@@ -97,10 +97,6 @@ class Session:
         holds more of it than we know.
         """
         thread = self._thread_for(found, question)
-        planned = call.planned
-        if planned is not None and not thread.calls and thread.parent is None:
-            # A strategy may have taken turns out that this thread will never see.
-            thread.turn = max(0, planned.turn - sum(1 for message in window if message.said_by_person))
         if not thread.calls:
             plan = plan_start(call, window)
         elif found is not None and found.rule is Rule.AGAIN:
@@ -111,7 +107,7 @@ class Session:
         change = change_of(thread, call, plan, settled=settled)
         parent = thread.parent
         shared = shared_with(parent, window) if parent is not None else {}
-        counts = count(thread, plan, shared, planned)
+        counts = count(thread, plan, shared, call.planned)
         self._tools_seen = self._tools_seen or bool(call.tools)
         judgements: tuple[Judgement, ...] = ()
         calls: tuple[CallJudgement, ...] = ()

@@ -26,11 +26,15 @@ from otel_footprint.core.window.observe import compare
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Where a call stands: the turn, the call in that turn, and how many tool results the turn has served."""
+    """Where a call stands: the turn, the call in that turn, and how many tool results the turn has served.
+
+    ``unseen`` are turns that a strategy took out of the list before any call sent them.
+    """
 
     turn: int
     iteration: int
     results: int
+    unseen: int = 0
 
 
 def shared_with(parent: Thread, window: tuple[Message, ...]) -> dict[int, Slot]:
@@ -51,7 +55,7 @@ def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot], planned: Plann
     """The counts of a call, whether or not it will be applied. ``planned`` knows of what was taken out before it."""
     turn, results, begun = thread.turn, thread.results_this_turn, False
     if not thread.calls:
-        turn = max((slot.turn for slot in shared.values()), default=thread.turn)
+        turn = max((slot.turn for slot in shared.values()), default=0)
         results = sum(len(slot.refs) for slot in shared.values() if slot.turn == turn)
     for j in plan.added:
         if j in shared or j in plan.returning:
@@ -61,9 +65,10 @@ def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot], planned: Plann
             turn, results, begun = turn + 1, 0, True
         else:
             results += results_in(message)
+    if planned is not None and planned.turn >= turn:
+        return Counts(planned.turn, planned.iteration, results, planned.turn - turn)
     if not thread.calls:
-        iteration = 1 + _calls_in_turn(plan.window) if planned is None else planned.iteration
-        return Counts(turn, iteration, results)
+        return Counts(turn, 1 + _calls_in_turn(plan.window), results)
     return Counts(turn, 1 if begun else thread.iteration + 1, results)
 
 
@@ -124,7 +129,7 @@ def apply(
         if plan.output is not None:
             slots.append(plan.output)
         if plan.decision == "start" or plan.added:
-            _enter(thread, call, plan, slots, shared, arrived)
+            _enter(thread, call, plan, slots, shared, arrived, unseen=counts.unseen)
     else:
         thread.epoch += 1
         _drop(thread, call, plan)
@@ -132,7 +137,7 @@ def apply(
         known.update(_rewrite(thread, call, plan))
         known.update(_bring_back(thread, call, plan))
         slots = []
-        _enter(thread, call, plan, slots, known, arrived)
+        _enter(thread, call, plan, slots, known, arrived, unseen=counts.unseen)
     thread.calls += 1
     thread.slots = slots
     thread.sent = plan.window
@@ -212,12 +217,15 @@ def _enter(
     slots: list[Slot],
     known: Mapping[int, Slot],
     arrived: Callable[[Slot], None],
+    *,
+    unseen: int,
 ) -> None:
     """Append to ``slots`` what the window holds from there on: known messages, and new ones, which are fed."""
     window, number = plan.window, thread.calls + 1
     begins = call.now if call.started_at is None else call.started_at
     starting = plan.decision == "start"
-    turn = max((slot.turn for slot in known.values()), default=thread.turn) if starting else thread.turn
+    turn = max((slot.turn for slot in known.values()), default=0) if starting else thread.turn
+    turn += unseen
     history = -1
     if starting:
         history = max((j for j, message in enumerate(window) if message.role == "assistant"), default=-1)

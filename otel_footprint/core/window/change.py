@@ -81,6 +81,7 @@ def plan_next(thread: Thread, call: Call, window: tuple[Message, ...]) -> Plan:
     output = _output_in(thread, window)
     planned = call.planned
     if planned is not None and planned.decided and planned.after == thread.last:
+        output = next((slot for slot in thread.outputs if slot.message.key == planned.output), output)
         comparison = decided_comparison(planned, thread.slots, output, window)
         if comparison is not None:
             return _decided(thread, call, planned, window, output, comparison)

@@ -23,6 +23,7 @@ from otel_footprint.core.call import Call, CallRef
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
 from otel_footprint.core.turns import result_reference
 from otel_footprint.core.window.items import Item, Kept, Put
+from otel_footprint.core.window.observe import alike
 from otel_footprint.core.window.reading import Born
 from otel_footprint.core.window.record import FoldedSpan, WindowRecord
 from otel_footprint.core.window.strategy import Measured, WindowResult
@@ -55,8 +56,8 @@ class State:
     - ``keys`` are those of the application's list; ``items`` the window without a pair, ``births`` in the same order.
     - ``reach`` counts what the last completed call sent, its output, and what is new; ``origin`` is for each item its place
       in that, -1 for what was put since, None where nothing was taken or put. Both mean nothing unless ``based``.
-    - ``calls`` counts completed calls; ``outputs`` is what the last one gave, empty while this one is open; ``after`` and
-      ``completed_at`` say which and when (Unix seconds).
+    - ``calls`` counts completed calls; ``outputs`` is what the last one gave, empty while this one is open, and ``chosen``
+      the key of the one that the list went on with, ``again`` that this is that call once more; ``after`` and ``completed_at`` say which and when (Unix seconds).
     - ``decided``: a strategy changed the window since the last completed call; ``window_ref`` is the span of that visit;
       ``strategy`` is the one that was asked last.
     - ``records`` are those of the last visits, oldest first, None where the strategy did not engage.
@@ -78,6 +79,8 @@ class State:
     pair: Pair | None = None
     calls: int = 0
     outputs: tuple[Message, ...] = ()
+    chosen: bytes | None = None
+    again: bool = False
     after: CallRef | None = None
     completed_at: float | None = None
     measured: Measured | None = None
@@ -150,12 +153,21 @@ def go_on(base: State, messages: Sequence[Message], keys: Keys, *, run_id: str, 
         origin=None if base.origin is None else base.origin + tuple(range(base.reach, base.reach + len(tail))),
         pair=None if said else base.pair,
         outputs=(),
+        again=False,
+        chosen=_chosen(base.outputs, tail[0]) if base.outputs and tail else base.chosen,
     )
 
 
 def ask_again(base: State, *, run_id: str, streamed: bool) -> State:
     """The window of a call that is made once more with the same list."""
-    return replace(base, iteration=_iteration(base, said=False), run_id=run_id, streamed=streamed, outputs=())
+    return replace(
+        base,
+        iteration=_iteration(base, said=False),
+        run_id=run_id,
+        streamed=streamed,
+        outputs=(),
+        again=base.again or bool(base.outputs),
+    )
 
 
 def start_over(
@@ -186,6 +198,8 @@ def start_over(
         based=False,
         pair=None,
         outputs=(),
+        chosen=None,
+        again=False,
         decided=False,
         window_ref=None,
     )
@@ -235,6 +249,8 @@ def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
         based=True,
         calls=number,
         outputs=tuple(output.message for output in call.outputs[:OUTPUTS_LIMIT]),
+        chosen=None,
+        again=False,
         after=call.ref,
         completed_at=call.now,
         measured=Measured(call.input_tokens or 0, call.output_tokens or 0) if reported else None,
@@ -269,6 +285,13 @@ def _births_in_list(state: State) -> list[Born | None]:
         if isinstance(item, Kept):
             births[item.index] = birth
     return births
+
+
+def _chosen(outputs: Sequence[Message], message: Message) -> bytes | None:
+    """The key of the output that this message of the list is, as it was given or in other words."""
+    if any(output.key == message.key for output in outputs):
+        return message.key
+    return next((output.key for output in outputs if alike(output, message)), None)
 
 
 def _iteration(base: State, *, said: bool) -> int:

@@ -4,7 +4,8 @@ Rules
 -----
 Candidates are the lines of the same conversation id (or of none) and system instruction (equal but for digits), or with the
 same agent name and tool names, both not empty. *Near* is a line with the id or in the same trace. The first that holds wins:
-1. AGAIN: near, and the list is the one that was tried or completed last: the same call once more.
+1. AGAIN: near, and the list is the one that was tried or completed last: the same call once more. A call that failed also
+   where its line is found by rule 2.
 2. APPEND: the list begins with the line's whole last list and its output, equal or alike. The output must be there: nothing
    is merged on equal greetings. Without an id and from another trace, an output in other words must hold a tool call or 32
    characters. Or near, and it begins with a list that failed. The longest wins, then the same trace, then the newest.
@@ -233,6 +234,9 @@ class Lines:
                     continue
                 if not self._answered(asked, line, done, messages[place]):
                     continue
+                tried = line.tried
+                if tried is not None and line.failed and tried.keys == keys:
+                    return Going(line, tried, How.AGAIN)
                 if best is None or (asked.same_trace(line), not line.running) > (
                     asked.same_trace(best.line),
                     not best.line.running,
@@ -240,7 +244,8 @@ class Lines:
                     best = Going(line, done, How.APPEND)
             if best is not None:
                 break
-        for line in self._near(asked):
+        near = [*self._near(asked)] if best is None else [best.line, *self._near(asked)]
+        for line in near:
             tried = line.tried
             if tried is None or not line.failed or len(tried.keys) >= len(keys):
                 continue
