@@ -68,8 +68,10 @@ def ledger_fact_candidates(
     after = -1 if reading.request is None else reading.request
     candidates: list[Candidate] = []
     for turn, places in results.by_turn().items():
-        # Fact is the highest standing, so one result of that standing decides for its turn.
-        if not any(standing(results.ref(place)) == "fact" for place in places):
+        for place in places:
+            if standing(results.ref(place)) == "fact":
+                break  # the highest standing: one result of it decides for its turn
+        else:
             continue
         current = [place for place in places if reading.results[place] > after]
         named = [tool for place in current if (tool := reading.tools[reading.results[place]]) is not None]

@@ -15,18 +15,6 @@ def whole_number(owner: str, option: str, value: object, *, least: int, example:
     return value
 
 
-def ceiling(option: str, value: object, *, default: int) -> int:
-    """The ceiling of a kind of pins: a whole number; 0 or False turns the kind off."""
-    if value is False:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ConfigurationError(
-            f"{option}={value!r} is no ceiling: write how many turns it may hold, for example {option}={default}, or "
-            f"{option}=0 to turn it off"
-        )
-    return value
-
-
 def one_of(owner: str, option: str, value: object, choices: tuple[str, ...]) -> None:
     """One of a few words."""
     if value not in choices:

@@ -135,9 +135,8 @@ def removal_facts(
     history, tools = reading.history, reading.tools
     for index in indices:
         message, birth = history[index], births[index]
-        role, result = message.role, None
-        if role == "tool":
-            result = message.result
+        role = message.role
+        result = message.result if role == "tool" else None
         born_at, born, lived = birth.born_at, birth.born, call_number - birth.born_call
         spans.append(None if born is None else born.span_id)
         evictions.append(
