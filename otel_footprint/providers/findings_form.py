@@ -58,6 +58,10 @@ class EventPeeler(Protocol):
         """What is still owed when the stream has ended."""
         ...
 
+    def result(self, value: Any) -> Any:
+        """What a helper of the stream gives (a final message, a snapshot), without it; any other value as it is."""
+        ...
+
 
 class FindingsForm(Protocol):
     """One API of one provider."""
@@ -206,6 +210,14 @@ def given(value: Any) -> bool:
 def field_of(value: Any, name: str) -> Any:
     """A field of a history item, which may be a dict or an object of the SDK; None where it has none."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def as_new_dict(value: Any) -> dict[str, Any]:
+    """A history item as a new dict: the application may put the SDK's own objects there."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    dumped: dict[str, Any] = value.model_dump(exclude_unset=True)
+    return dumped
 
 
 def as_list(value: Any) -> list[Any]:

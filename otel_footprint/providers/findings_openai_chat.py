@@ -5,28 +5,28 @@ Rules
 - Function tools (and the older ``functions``) that are not strict get it. Our texts are a message of their own behind the
   leading system or developer messages, in the role of the first of them.
 - Arguments are text and stay byte by byte what they were. ``parsed_arguments`` and ``parsed`` of the SDK's helpers lose it too.
-- In a stream a delta is changed in place; what is held back comes with the next delta of the same call, or with the event
-  that ends it.
+- Of streams see ``findings_openai_chat_stream``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from otel_footprint.core.findings.offer import Undecorated, decorate
 from otel_footprint.core.findings.peeling import RESERVED
 from otel_footprint.providers.findings_form import (
-    Arriving,
     EmissionMemory,
     Offered,
     Offering,
     as_list,
+    as_new_dict,
     field_of,
     given,
     take_from_answer,
     take_from_arguments,
 )
+from otel_footprint.providers.findings_openai_chat_stream import ChatPeeler
 
 _SYSTEM: Final = ("system", "developer")
 
@@ -79,7 +79,7 @@ class OpenAIChatFindings:
                     message.content = seen
 
     def peeler(self, memory: EmissionMemory, owned: frozenset[str]) -> ChatPeeler:
-        """One for a stream of chunks."""
+        """One for a stream of chunks, or of the helper's events."""
         return ChatPeeler(memory, owned)
 
 
@@ -117,11 +117,11 @@ def _with_own_words(message: Any, memory: EmissionMemory) -> Any:
     if not calls:
         content = field_of(message, "content")
         own = memory.answer(content) if isinstance(content, str) else None
-        return message if own is None else {**_plain(message), "content": own}
+        return message if own is None else {**as_new_dict(message), "content": own}
     written = [_call_with_own_words(call, memory) for call in calls]
     if all(a is b for a, b in zip(calls, written, strict=True)):
         return message
-    return {**_plain(message), "tool_calls": written}
+    return {**as_new_dict(message), "tool_calls": written}
 
 
 def _call_with_own_words(call: Any, memory: EmissionMemory) -> Any:
@@ -132,15 +132,7 @@ def _call_with_own_words(call: Any, memory: EmissionMemory) -> Any:
     own = memory.call(field_of(call, "id"), name, seen)
     if own is None:
         return call
-    return {**_plain(call), "function": {**_plain(function), "arguments": own}}
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    """A history item as a new dict: the application may put the SDK's own objects there."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    dumped: dict[str, Any] = value.model_dump(exclude_unset=True)
-    return dumped
+    return {**as_new_dict(call), "function": {**as_new_dict(function), "arguments": own}}
 
 
 def _take_from(function: Any, id_: Any, memory: EmissionMemory, owned: frozenset[str]) -> None:
@@ -154,65 +146,3 @@ def _take_from(function: Any, id_: Any, memory: EmissionMemory, owned: frozenset
     parsed = getattr(function, "parsed_arguments", None)
     if isinstance(parsed, dict) and name not in owned:
         parsed.pop(RESERVED, None)
-
-
-class ChatPeeler:
-    """Peels the chunks of one stream."""
-
-    def __init__(self, memory: EmissionMemory, owned: frozenset[str]) -> None:
-        self._memory = memory
-        self._owned = owned
-        self._calls: dict[tuple[int, int], tuple[Arriving, Any]] = {}
-        self._answers: dict[int, Arriving] = {}
-
-    def feed(self, event: Any) -> Iterable[Any]:
-        """The chunk, changed in place."""
-        for choice in as_list(getattr(event, "choices", None)):
-            delta = getattr(choice, "delta", None)
-            if delta is None:
-                continue
-            number = getattr(choice, "index", 0)
-            for call in as_list(getattr(delta, "tool_calls", None)):
-                self._call(number, call)
-            content = getattr(delta, "content", None)
-            if isinstance(content, str):
-                delta.content = self._answers.setdefault(number, Arriving()).feed(content)
-            if getattr(choice, "finish_reason", None) is not None:
-                self._end(number, delta)
-        return (event,)
-
-    def close(self) -> Iterable[Any]:
-        """Nothing is owed: a stream that broke off gives what it gave."""
-        return ()
-
-    def _call(self, choice: int, call: Any) -> None:
-        place = (choice, getattr(call, "index", 0))
-        arriving = self._calls.get(place, (Arriving(), None))[0]
-        self._calls[place] = (arriving, call)
-        arriving.id = getattr(call, "id", None) or arriving.id
-        function = getattr(call, "function", None)
-        if function is None:
-            return
-        arriving.name = getattr(function, "name", None) or arriving.name
-        piece = getattr(function, "arguments", None)
-        if isinstance(piece, str) and arriving.name not in self._owned:
-            function.arguments = arriving.feed(piece)
-
-    def _end(self, choice: int, delta: Any) -> None:
-        """The choice is whole: hand out what is still held (of text that was cut), and remember what the model wrote."""
-        for place in [place for place in self._calls if place[0] == choice]:
-            arriving, call = self._calls.pop(place)
-            rest = arriving.close()
-            if rest:
-                piece = call.model_copy(update={"id": None, "type": None})
-                piece.function = call.function.model_copy(update={"name": None, "arguments": rest})
-                delta.tool_calls = [*as_list(delta.tool_calls), piece]
-            if arriving.removed:
-                self._memory.keep_call(arriving.id, arriving.name, arriving.seen, arriving.written)
-        answer = self._answers.pop(choice, None)
-        if answer is not None:
-            rest = answer.close()
-            if rest:
-                delta.content = (delta.content or "") + rest
-            if answer.removed:
-                self._memory.keep_answer(answer.seen, answer.written)
