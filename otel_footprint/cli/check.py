@@ -31,9 +31,9 @@ STDIN: Final = "-"
 
 DESCRIPTION: Final = """\
 Judge the answers of recorded conversations: is every value an answer states carried by a tool result, said by the
-person, or worked out from those? Reads OpenAI chat messages, Anthropic messages and OpenAI Responses items as JSON or
-JSON lines (a list, or objects with "messages"), and OTLP JSON traces. It catches values that came from nowhere; it
-cannot catch a false claim built from real values.
+person, or worked out from those? Reads OpenAI chat messages, Anthropic messages, OpenAI Responses items, Gemini
+contents and Bedrock's Converse messages as JSON or JSON lines (a list, or objects with "messages"), and OTLP JSON
+traces. It catches values that came from nowhere; it cannot catch a false claim built from real values.
 """
 
 

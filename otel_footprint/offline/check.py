@@ -21,10 +21,11 @@ def check(
     the wrong thing.
 
     Args:
-        messages: OpenAI chat messages, Anthropic messages, OpenAI Responses items, or an object that holds them under
-            ``messages`` (or ``input``); dictionaries or the SDKs' own objects. Nothing in it is changed.
+        messages: OpenAI chat messages, Anthropic messages, OpenAI Responses items, Gemini contents, messages of Bedrock's
+            Converse API, or an object that holds them under ``messages`` (``input``, ``contents``); dictionaries or the
+            SDKs' own objects. Nothing in it is changed.
         evidence: how answers are judged; the defaults otherwise.
-        system: Anthropic's system instruction, where it is not in ``messages``.
+        system: the system instruction of Anthropic or Bedrock, where it is not in ``messages``.
         arguments: whether to judge what tool calls pass on too; it is listed with the answer that follows the calls (with
             the last answer where none does), and never changes a verdict.
 

@@ -2,9 +2,11 @@
 
 Rules
 -----
-- The list's own marks decide, in this order: Responses items, conventions' parts, Anthropic blocks, else OpenAI chat.
-- An object holds its list under ``messages`` (with Anthropic's ``system`` beside it), or ``input`` and ``output`` with
-  ``instructions`` (Responses). ``null`` or an empty list is a conversation without messages.
+- The list's own marks decide, in this order: Responses items, parts (Gemini's where none says its type, else those of the
+  conventions), Bedrock blocks, Anthropic blocks, else OpenAI chat.
+- An object holds its list under ``messages`` (with Anthropic's or Bedrock's ``system`` beside it), under ``contents`` (Gemini,
+  with ``systemInstruction``), or under ``input`` and ``output`` with ``instructions`` (Responses). ``null`` or an empty list
+  is a conversation without messages.
 - ``previous_response_id`` or a server-side ``conversation`` beside the list: history we did not see.
 """
 
@@ -17,7 +19,7 @@ from typing import Final
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.evidence.verdicts import Reason
 from otel_footprint.offline import semconv
-from otel_footprint.providers import anthropic_messages, openai_chat, openai_responses
+from otel_footprint.providers import anthropic_messages, bedrock, gemini, openai_chat, openai_responses
 from otel_footprint.providers.native import Native, kind_of
 
 
@@ -30,7 +32,7 @@ class Conversation:
     blind: frozenset[Reason] = frozenset()
 
 
-_LISTS: Final = ("messages", "input", "output", "items")
+_LISTS: Final = ("messages", "contents", "input", "output", "items")
 _IDS: Final = ("id", "conversation_id", "session_id", "thread_id")
 
 
@@ -41,10 +43,14 @@ def is_conversation(value: object) -> bool:
 
 def is_message(value: object) -> bool:
     """Whether an object is one message or item rather than a conversation."""
-    if not isinstance(value, Mapping) or "messages" in value:
+    if not isinstance(value, Mapping) or "messages" in value or "contents" in value:
         return False
     kind = value.get("type")
-    return "role" in value or (isinstance(kind, str) and (kind in openai_responses.ITEMS or kind in _LANGCHAIN))
+    return (
+        "role" in value
+        or "parts" in value
+        or (isinstance(kind, str) and (kind in openai_responses.ITEMS or kind in _LANGCHAIN))
+    )
 
 
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool"})
@@ -61,6 +67,8 @@ def read(value: object) -> Conversation:
         raise UnreadableInputError(f"not a conversation: {kind_of(value)} instead of a list of messages")
     if "messages" in value:
         natives = _read_list(_list(value["messages"], "messages"), value.get("system"))
+    elif "contents" in value:
+        natives = gemini.read(value["contents"], _gemini_system(value))
     elif "input" in value or "output" in value or "items" in value:
         items: list[object] = []
         for key in ("input", "items", "output"):
@@ -70,6 +78,12 @@ def read(value: object) -> Conversation:
     else:
         raise UnreadableInputError("not a conversation: the object has no messages")
     return Conversation(natives, _identity(value), _blind(value))
+
+
+def _gemini_system(value: Mapping[str, object]) -> object:
+    """The system instruction of a request's JSON, or of the SDK's arguments."""
+    found = gemini.field(value, "system_instruction")
+    return gemini.field(value.get("config"), "system_instruction") if found is None else found
 
 
 def _list(value: object, key: str) -> Sequence[object]:
@@ -101,6 +115,10 @@ def _read_list(messages: Sequence[object], system: object = None) -> tuple[Nativ
             return openai_responses.read(messages)
         case "semconv":
             return semconv.read(messages)
+        case "gemini":
+            return gemini.read(list(messages), system)
+        case "bedrock":
+            return bedrock.read(messages, system)
         case "anthropic":
             return anthropic_messages.read(messages, system)
         case _:
@@ -108,7 +126,7 @@ def _read_list(messages: Sequence[object], system: object = None) -> tuple[Nativ
 
 
 def _format(messages: Sequence[object], system: object) -> str:
-    anthropic = system is not None
+    anthropic, parted = system is not None, False
     for raw in messages:
         if not isinstance(raw, Mapping):
             continue
@@ -116,14 +134,29 @@ def _format(messages: Sequence[object], system: object) -> str:
         item = kind in openai_responses.ITEMS if isinstance(kind, str) else False
         if (item or (kind == "message" and "role" in raw)) and "tool_calls" not in raw:
             return "responses"
-        if isinstance(raw.get("parts"), list):
-            return "semconv"
+        parts = raw.get("parts")
+        if isinstance(parts, list):
+            parted = True
+            if parts or raw.get("role") == "model":
+                return "gemini" if _is_gemini(parts, raw.get("role")) else "semconv"
+            continue
         content = raw.get("content")
         if isinstance(content, list):
             for block in content:
                 name = block.get("type") if isinstance(block, Mapping) else None
                 if name in ("input_text", "output_text"):
                     return "responses"
+                if name is None and isinstance(block, Mapping) and not bedrock.BLOCKS.isdisjoint(block):
+                    return "bedrock"
                 if isinstance(name, str) and (name in anthropic_messages.BLOCKS or name.endswith("_tool_result")):
                     anthropic = True
+    if parted:
+        return "semconv"
     return "anthropic" if anthropic else "chat"
+
+
+def _is_gemini(parts: list[object], role: object) -> bool:
+    objects = [part for part in parts if isinstance(part, Mapping)]
+    if any("type" in part for part in objects):
+        return False
+    return role == "model" or any("text" in part or not gemini.PARTS.isdisjoint(part) for part in objects)
