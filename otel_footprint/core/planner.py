@@ -36,6 +36,7 @@ from otel_footprint.core.window.checking import allowed
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.core.window.line import Pair, State
 from otel_footprint.core.window.lines import Asked, Going, How, Line, Lines
+from otel_footprint.core.window.reading import Born
 from otel_footprint.core.window.record import FoldedSpan, Inactive, WindowRecord
 from otel_footprint.core.window.saving import LINES_LIMIT, SavedLine, WindowState, folded_of
 from otel_footprint.core.window.strategy import WindowResult, WindowStrategy, WindowStrategyInput
@@ -107,7 +108,9 @@ class Planner:
             visit,
             input=visit_input(
                 window,
-                births=[birth if birth.born_call else replace(birth, born_call=number) for birth in state.births],
+                births=[
+                    birth if birth.born_call else Born(None, None, number, birth.result_ref) for birth in state.births
+                ],
                 call_number=number,
                 iteration=state.iteration,
                 run_id=state.run_id,

@@ -267,14 +267,15 @@ def _named(results: dict[str | None, int], messages: Sequence[Message], known: S
     for j, message in enumerate(messages):
         if message.role not in ("assistant", "tool"):
             continue
-        refs: list[str] = []
+        ref: str | None = None
         for part in message.parts:
             if isinstance(part, (ToolResult, ServerToolResult)):
                 id_ = part.id or None
                 count = results[id_] = results.get(id_, 0) + 1
-                refs.append(result_reference(id_, count))
-        if refs and message.role == "tool":
-            births[j] = replace(births[j], result_ref=refs[0])
+                ref = ref or result_reference(id_, count)
+        if ref is not None and message.role == "tool":
+            birth = births[j]
+            births[j] = Born(birth.born_at, birth.born, birth.born_call, ref)
     return tuple(births)
 
 
