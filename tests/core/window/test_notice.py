@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,13 @@ def test_what_it_says() -> None:
         "current request was kept. Tool results are among them (search, book): call the tool again if you need one. They "
         "are in the record of this trace."
     )
+
+
+def test_the_page_shows_one_as_it_is_written() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "window.md").read_text("utf-8")
+    shown = re.search(r"```text\n(\[otel-footprint notice\].*?)\n```", page, re.DOTALL)
+    assert shown is not None
+    assert is_notice(user(" ".join(shown.group(1).split())))
 
 
 def test_one_message() -> None:
