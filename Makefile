@@ -9,7 +9,7 @@ PYTEST ?= -q
 EDGES = tests/genai tests/providers tests/replay tests/runtime tests/telemetry tests/testing
 export PYTHON
 
-.PHONY: demo test e2e lint format names bench quality check-oldest check-newest check-beside check-wheel clean help
+.PHONY: demo test replay e2e lint format names bench quality check-oldest check-newest check-beside check-wheel clean help
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -19,6 +19,9 @@ demo: $(VENV)/.ready-demo  ## real SDKs against a scripted provider, no key and 
 
 test: $(VENV)/.ready-dev  ## the whole test suite
 	$(BIN)/python -m pytest $(PYTEST)
+
+replay: $(VENV)/.ready-dev  ## every recorded conversation as a live agent under every window strategy, a minute or two
+	OTEL_FOOTPRINT_REPLAY=all $(BIN)/python -m pytest $(PYTEST) tests/replay/test_acting_replay.py
 
 e2e: $(VENV)/.ready-dev  ## with a real collector, Jaeger, Prometheus and Alertmanager; builds what is missing (needs Go, minutes, once)
 	$(BIN)/python scripts/servers.py --out .cache/servers
