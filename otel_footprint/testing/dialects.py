@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 from otel_footprint.testing.dialect_anthropic import AnthropicMessages
 from otel_footprint.testing.dialect_bedrock import BedrockConverse
@@ -10,6 +11,7 @@ from otel_footprint.testing.dialect_gemini import GeminiGenerate
 from otel_footprint.testing.dialect_openai_chat import OpenAIChat
 from otel_footprint.testing.dialect_openai_responses import OpenAIResponses
 from otel_footprint.testing.script import Answer, Error, Request
+from otel_footprint.testing.wire_rules import Api
 
 
 class Dialect(Protocol):
@@ -50,24 +52,31 @@ class Dialect(Protocol):
         ...
 
 
-_CHAT = OpenAIChat()
-_RESPONSES = OpenAIResponses()
-_ANTHROPIC = AnthropicMessages()
-_GEMINI = GeminiGenerate()
-_BEDROCK = BedrockConverse()
+_APIS: Final[Mapping[str, Api]] = {
+    "/chat/completions": "openai.chat",
+    "/responses": "openai.responses",
+    "/messages": "anthropic.messages",
+    ":generateContent": "gemini.generate_content",
+    ":streamGenerateContent": "gemini.generate_content",
+    "/converse": "bedrock.converse",
+    "/converse-stream": "bedrock.converse",
+}
+_DIALECTS: Final[Mapping[Api, Dialect]] = {
+    "openai.chat": OpenAIChat(),
+    "openai.responses": OpenAIResponses(),
+    "anthropic.messages": AnthropicMessages(),
+    "gemini.generate_content": GeminiGenerate(),
+    "bedrock.converse": BedrockConverse(),
+}
+
+
+def api_of(request: Request) -> Api | None:
+    """Which API's path the request has, or None."""
+    path = request.path.partition("?")[0]
+    return next((api for end, api in _APIS.items() if path.endswith(end)), None)
 
 
 def dialect_of(request: Request) -> Dialect | None:
     """The API of a request, or None when no API answers at its path."""
-    path = request.path.partition("?")[0]
-    if path.endswith("/chat/completions"):
-        return _CHAT
-    if path.endswith("/responses"):
-        return _RESPONSES
-    if path.endswith("/messages"):
-        return _ANTHROPIC
-    if path.endswith((":generateContent", ":streamGenerateContent")):
-        return _GEMINI
-    if path.endswith(("/converse", "/converse-stream")):
-        return _BEDROCK
-    return None
+    api = api_of(request)
+    return None if api is None else _DIALECTS[api]

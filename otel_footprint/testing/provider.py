@@ -12,6 +12,8 @@ Rules
 - A step too many is an answer of status 500 that says so, never a hang. ``repeat=True`` starts the list anew.
 - A script function that raises cuts the connection; its traceback goes where an unhandled thread error goes.
 - Every request is recorded, also one that no dialect knows (status 404); ``record=False`` keeps none, for benchmarks.
+- ``strict=True`` refuses a history that the real API would refuse (:mod:`otel_footprint.testing.wire_rules`) with status 400
+  in that API's own form, and plays no step for it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TypeAlias
 
-from otel_footprint.testing.dialects import Dialect, dialect_of
+from otel_footprint.testing.dialects import Dialect, api_of, dialect_of
 from otel_footprint.testing.http11 import Server
 from otel_footprint.testing.script import (
     Error,
@@ -36,6 +38,7 @@ from otel_footprint.testing.script import (
     compact,
     settle,
 )
+from otel_footprint.testing.wire_rules import problems
 
 __all__ = ["Error", "Raw", "Request", "Script", "ScriptedProvider", "Step", "Text", "ToolCalls", "ToolUse"]
 
@@ -45,9 +48,10 @@ Script: TypeAlias = Step | Sequence[Step] | Callable[[Request], Step]
 class ScriptedProvider:
     """A context manager: listens from construction on, stops at the end of the block or at :meth:`close`."""
 
-    def __init__(self, script: Script, *, repeat: bool = False, record: bool = True) -> None:
+    def __init__(self, script: Script, *, repeat: bool = False, record: bool = True, strict: bool = False) -> None:
         self._next = script if callable(script) else _in_order(script, repeat=repeat)
         self._record = record
+        self._strict = strict
         self._requests: list[Request] = []
         self._stored: dict[str, bytes] = {}
         self._lock = threading.Lock()
@@ -105,8 +109,9 @@ class ScriptedProvider:
         dialect = dialect_of(request)
         if request.method == "GET":
             return self._retrieve(request)
+        refusal = _refusal(request) if self._strict else None
         try:
-            step = self._next(request)
+            step = refusal or self._next(request)
         except _Exhausted:
             step = Error(500, "the script has no more steps")
         if step.delay:
@@ -155,6 +160,16 @@ class ScriptedProvider:
         if body is None:
             return Wire(status=404, body=compact({"error": {"message": f"nothing stored as {key}"}}))
         return Wire(body=body)
+
+
+def _refusal(request: Request) -> Error | None:
+    """The error that the real API answers a history with that breaks its rules."""
+    api = api_of(request)
+    if api is None:
+        return None
+    body = {"model": request.path, **request.json} if api == "gemini.generate_content" else request.json
+    found = problems(api, body)
+    return Error(400, "; ".join(found)) if found else None
 
 
 class _Exhausted(Exception):
