@@ -14,7 +14,9 @@ import openai
 from google import genai
 from google.genai import types
 
+from otel_footprint.testing.dialects import api_of
 from otel_footprint.testing.provider import ScriptedProvider
+from otel_footprint.testing.wire_rules import problems
 
 T = TypeVar("T")
 
@@ -237,10 +239,13 @@ class Agent:
 
 
 def sent(provider: ScriptedProvider) -> list[list[Any]]:
-    """The messages of each request, without the system instruction."""
+    """The messages of each request, without the system instruction. Each is one that the provider would take."""
     windows = []
     for request in provider.requests:
         body = request.json
+        api = api_of(request)
+        assert api is not None
+        assert problems(api, body) == []
         messages = body.get("messages") or body.get("input") or body.get("contents")
         windows.append([message for message in messages if message.get("role") != "system"])
     return windows
