@@ -12,11 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from otel_footprint.core.messages import Message
 from otel_footprint.core.window.notice import is_notice
 from otel_footprint.core.window.record import Refusal, RefusalReason, RemovalFacts, RemovalPlan, WindowRecord
 from otel_footprint.core.window.strategy import Rebase, WindowStrategyInput
+
+SummaryCost: TypeAlias = tuple[int | None, int | None, int | None]
+"""Characters of the summary with its label, and the input and output tokens that it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +111,7 @@ def unchanged(
     *,
     span: Span | None = None,
     reason: RefusalReason | None = None,
-    summary_chars: int | None = None,
-    summarizer_tokens: tuple[int | None, int | None] = (None, None),
+    summary: SummaryCost = (None, None, None),
     summarizer_skipped: bool = False,
 ) -> WindowRecord:
     """The record of a visit that removed nothing. With ``reason`` every turn of ``span`` is refused for it."""
@@ -131,9 +134,9 @@ def unchanged(
         turns_after=len(input.turns),
         threshold_tokens=own.threshold_tokens,
         measured_tokens=own.measured_tokens,
-        summary_chars=summary_chars,
-        summarizer_input_tokens=summarizer_tokens[0],
-        summarizer_output_tokens=summarizer_tokens[1],
+        summary_chars=summary[0],
+        summarizer_input_tokens=summary[1],
+        summarizer_output_tokens=summary[2],
         summarizer_skipped=summarizer_skipped,
     )
 
@@ -147,8 +150,7 @@ def changed(
     facts: RemovalFacts,
     new: Message | None,
     turns_put: int = 0,
-    summary_chars: int | None = None,
-    summarizer_tokens: tuple[int | None, int | None] = (None, None),
+    summary: SummaryCost = (None, None, None),
 ) -> WindowRecord:
     """The record of a visit that removed ``span`` and put ``new`` in its place."""
     before = chars_of(input.history)
@@ -170,9 +172,9 @@ def changed(
         turns_after=turns - len(span.turns) + turns_put,
         threshold_tokens=own.threshold_tokens,
         measured_tokens=own.measured_tokens,
-        summary_chars=summary_chars,
-        summarizer_input_tokens=summarizer_tokens[0],
-        summarizer_output_tokens=summarizer_tokens[1],
+        summary_chars=summary[0],
+        summarizer_input_tokens=summary[1],
+        summarizer_output_tokens=summary[2],
     )
 
 

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Final
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.meter import over_budget
-from otel_footprint.core.window.record import BudgetPressure, FoldedSpan, PlanAction, Retain, Spend
-from otel_footprint.core.window.recording import Own, changed, span_of, unchanged, window_after
+from otel_footprint.core.window.record import BudgetPressure, FoldedSpan, Retain, Spend, WindowRecord
+from otel_footprint.core.window.recording import Own, changed, chars_of, span_of, unchanged, window_after
 from otel_footprint.core.window.strategy import Billing, WindowResult, WindowStrategyInput
 from otel_footprint.core.window.summary import Summary, prompt_for, span_digest, summary_message, summary_of
 from otel_footprint.core.window.validation import check_budget, one_of, plain_text
@@ -68,9 +68,13 @@ class SummarizeOldest:
         return Billing(self.provider, self.model)
 
     def asking(self, summarizer: Callable[[str], object], *, provider: str | None = None) -> SummarizeOldest:
-        """The same strategy with a function in the place of a client; ``provider`` is whom that function asks."""
+        """The same strategy with a function in the place of a client; ``provider`` is whom that function asks.
+
+        What one of the two was refused for its size the other does not pay for again.
+        """
         bound = replace(self, summarizer=summarizer)
         object.__setattr__(bound, "provider", provider)
+        object.__setattr__(bound, "_refused", self._refused)
         return bound
 
     async def plan(self, input: WindowStrategyInput) -> WindowResult | None:
@@ -81,87 +85,72 @@ class SummarizeOldest:
             threshold_tokens=self.threshold_tokens,
             keep_recent_turns=self.keep_recent_turns,
         )
-        if not isinstance(reading, int) or input.cancelled():
-            return None if isinstance(reading, int) else reading
-        own = Own(self.name, self.keep_recent_turns, self.threshold_tokens, reading)
+        if not isinstance(reading, int):
+            return reading
+        if input.cancelled():
+            return None
         history = input.history
 
         def is_summary(turn: Turn) -> bool:
             return turn.first == turn.last and history[turn.first].authored == "summary"
 
         plan = input.plan_removal(self.keep_recent_turns, is_summary)
+        own = Own(self.name, self.keep_recent_turns, self.threshold_tokens, reading)
         span = span_of(input, plan)
         if span is None:
-            return WindowResult(record=unchanged(input, own, plan), budget_pressure=self._pressure(reading, "none"))
+            return self._left(unchanged(input, own, plan))
         facts = input.removal_facts(span.removed)
-        kept = [i for i in span.removed if i not in span.notices]
-        messages = tuple(history[i] for i in kept)
+        leaving = [eviction for eviction in facts.evictions if eviction.index not in span.notices]
+        messages = tuple([history[eviction.index] for eviction in leaving])
         digest = span_digest(messages)
         if digest in self._refused:
-            record = unchanged(input, own, plan, span=span, reason="replacement-not-smaller", summarizer_skipped=True)
-            return WindowResult(record=record, budget_pressure=self._pressure(reading, "none"))
-        tools = {eviction.index: eviction.tool for eviction in facts.evictions}
+            return self._left(
+                unchanged(input, own, plan, span=span, reason="replacement-not-smaller", summarizer_skipped=True)
+            )
         attempt = Attempt()
         with attempt:
-            answer = input.as_child(self.summarizer, prompt_for(messages, [tools[i] for i in kept]))
+            answer = input.as_child(self.summarizer, prompt_for(messages, [eviction.tool for eviction in leaving]))
             attempt.summary = summary_of(await answer if inspect.isawaitable(answer) else answer)
         summary = attempt.summary
         if summary is None:
-            record = unchanged(input, own, plan, span=span, reason="summarizer-failed")
-            return WindowResult(record=record, budget_pressure=self._pressure(reading, "none"), warning=attempt.warning)
-        spend = Spend(self.model, summary.input_tokens, summary.output_tokens)
-        tokens = (summary.input_tokens, summary.output_tokens)
+            return self._left(
+                unchanged(input, own, plan, span=span, reason="summarizer-failed"), warning=attempt.warning
+            )
         message = summary_message(summary.text, model=self.model, stands_for=len(messages), retain=self.retain)
+        cost = (message.chars, summary.input_tokens, summary.output_tokens)
+        spend = Spend(self.model, summary.input_tokens, summary.output_tokens)
         if message.chars >= span.chars:
             self._remember(digest)
-            record = unchanged(
-                input,
-                own,
-                plan,
-                span=span,
-                reason="replacement-not-smaller",
-                summary_chars=message.chars,
-                summarizer_tokens=tokens,
+            return self._left(
+                unchanged(input, own, plan, span=span, reason="replacement-not-smaller", summary=cost), spend=spend
             )
-            return WindowResult(record=record, spend=spend, budget_pressure=self._pressure(reading, "none"))
         rebase = span.rebase(len(history), input.now)
         folded = FoldedSpan(
             summary=summary.text,
             messages=messages if self.retain == "conversation" else (),
             message_count=len(messages),
-            chars=sum(one.chars for one in messages),
+            chars=chars_of(messages),
             iteration=input.iteration,
             run_id=input.run_id,
             retain=self.retain,
             digest=digest,
-            removed_span_ids=tuple(
-                span_id
-                for i, span_id in zip(span.removed, facts.removed_span_ids, strict=True)
-                if i not in span.notices
-            ),
+            removed_span_ids=tuple([None if one.born is None else one.born.span_id for one in leaving]),
         )
         return WindowResult(
-            record=changed(
-                input,
-                own,
-                plan,
-                span=span,
-                facts=facts,
-                new=message,
-                turns_put=1,
-                summary_chars=message.chars,
-                summarizer_tokens=tokens,
-            ),
+            record=changed(input, own, plan, span=span, facts=facts, new=message, turns_put=1, summary=cost),
             window=window_after(history, rebase, message),
             rebase=rebase,
             evictions=facts.evictions,
             folded=(folded,),
             spend=spend,
-            budget_pressure=self._pressure(reading, "summarize"),
+            budget_pressure=BudgetPressure(self.threshold_tokens, reading, "summarize"),
         )
 
-    def _pressure(self, measured: int, action: PlanAction) -> BudgetPressure:
-        return BudgetPressure(self.threshold_tokens, measured, action)
+    def _left(self, record: WindowRecord, *, spend: Spend | None = None, warning: str | None = None) -> WindowResult:
+        """The result of a visit that left the window as it is."""
+        measured = record.measured_tokens or 0
+        pressure = BudgetPressure(self.threshold_tokens, measured, "none")
+        return WindowResult(record=record, budget_pressure=pressure, spend=spend, warning=warning)
 
     def _remember(self, digest: str) -> None:
         # Single operations of the dictionary: several threads may plan with this strategy at once.

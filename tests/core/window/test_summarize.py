@@ -86,6 +86,13 @@ class TestOptions:
         assert bound.billing == Billing("acme", "m")
         assert plan(bound).folded[0].summary == "short"
 
+    def test_what_was_refused_for_its_size_stays_refused(self) -> None:
+        first, second = Writer("x" * 5_000), Writer("x" * 5_000)
+        shared = SummarizeOldest(100, object(), "m", 2)
+        plan(shared.asking(first))
+        assert plan(shared.asking(second)).record.summarizer_skipped
+        assert second.prompts == []
+
     def test_equal_settings_are_equal(self) -> None:
         assert SummarizeOldest(100, print, "m") == SummarizeOldest(100, print, "m", 6)
 
