@@ -12,6 +12,7 @@ Rules for a form
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -182,10 +183,9 @@ def take_from_arguments(
         return written
     if isinstance(written, str):
         seen, removed = peel_text(written)
-        if not removed:
-            return written
-        memory.keep_call(id_, tool, seen, written)
-        return seen
+        if removed:
+            memory.keep_call(id_, tool, seen, written)
+        return written if seen == written else seen  # it differs too where the text breaks off inside
     if isinstance(written, dict) and RESERVED in written:
         rest: dict[str, Json] = {key: value for key, value in written.items() if key != RESERVED}
         memory.keep_call(id_, tool, rest, dict(written))
@@ -202,14 +202,27 @@ def take_from_answer(memory: EmissionMemory, written: str) -> str:
     return seen
 
 
-def given(value: Any) -> bool:
-    """Whether an argument was given: not None, and none of the SDKs' marks for "not given"."""
-    return value is not None and type(value).__name__ not in ("NotGiven", "Omit")
-
-
 def field_of(value: Any, name: str) -> Any:
     """A field of a history item, which may be a dict or an object of the SDK; None where it has none."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def remember_block(memory: EmissionMemory, arriving: Arriving) -> None:
+    """Keep what the model wrote in a block that is whole: an answer, or, where it has a name, a call's object."""
+    if not arriving.name:
+        memory.keep_answer(arriving.seen, arriving.written)
+        return
+    seen, written = _object(arriving.seen), _object(arriving.written)
+    if seen is not None and written is not None:
+        memory.keep_call(arriving.id, arriving.name, seen, written)
+
+
+def _object(text: str) -> Json:
+    try:
+        found: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
 
 
 def as_new_dict(value: Any) -> dict[str, Any]:

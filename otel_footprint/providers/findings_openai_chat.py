@@ -22,11 +22,11 @@ from otel_footprint.providers.findings_form import (
     as_list,
     as_new_dict,
     field_of,
-    given,
     take_from_answer,
     take_from_arguments,
 )
 from otel_footprint.providers.findings_openai_chat_stream import ChatPeeler
+from otel_footprint.providers.native_values import given
 
 _SYSTEM: Final = ("system", "developer")
 

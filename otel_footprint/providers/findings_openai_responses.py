@@ -25,10 +25,10 @@ from otel_footprint.providers.findings_form import (
     as_list,
     as_new_dict,
     field_of,
-    given,
     take_from_answer,
     take_from_arguments,
 )
+from otel_footprint.providers.native_values import given
 
 
 class OpenAIResponsesFindings:
@@ -211,6 +211,6 @@ class ResponsesPeeler:
             if isinstance(getattr(last, "snapshot", None), str):
                 changes["snapshot"] = arriving.seen
             events.append(last.model_copy(update=changes))
-        if arriving.removed:
+        if getattr(event, field) != arriving.seen:
             event = event.model_copy(update={field: arriving.seen})
         return (*events, event)

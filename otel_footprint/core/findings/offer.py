@@ -22,11 +22,12 @@ from otel_footprint.core.findings.standing import CLOSED, STANDINGS, Standing
 
 OFFERED_LIMIT: Final = 32
 
-Undecorated: TypeAlias = Literal["strict", "owned", "no-object"]
-"""Why a tool is left alone: its schema is strict, has a property of that name, or takes no object."""
+Undecorated: TypeAlias = Literal["strict", "owned", "no-object", "no-schema"]
+"""Why a tool is left alone: its schema is strict, has a property of that name, takes no object, or is not in the request."""
 
 INSTRUCTION: Final = (
-    f"Each tool accepts an optional argument `{RESERVED}` in which you say what you make of results. `basis`: 'direct' when "
+    f"A tool whose parameters list `{RESERVED}` takes it as an optional argument, in which you say what you make of results; "
+    "leave it out for any other tool. `basis`: 'direct' when "
     "you call because a result told you to, 'exploratory' when you are looking around. `previous`: for each earlier result "
     "that you can judge now, its `toolCallId` and a `standing`: 'fact' (you rely on it), 'open' (not settled), 'noise' (of no "
     "use here) or 'ruled-out' (shown to be wrong or not to apply). With a fact give the values you rely on as `assertions`. "
