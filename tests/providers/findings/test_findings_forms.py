@@ -3,6 +3,7 @@
 import copy
 import json
 from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 from anthropic.types import Message as AnthropicMessage
@@ -31,10 +32,10 @@ OFFERING = Offering(reserved_schema(Offer(("c1",))), ("ours",), {"c0": "TICKET"}
 
 
 class Responses:
-    form = OpenAIResponsesFindings()
-    events = TypeAdapter(ResponseStreamEvent)
-    tools = [{"type": "function", "name": "search", "parameters": SCHEMA, "strict": False}]
-    request = {
+    form: ClassVar = OpenAIResponsesFindings()
+    events: ClassVar = TypeAdapter(ResponseStreamEvent)
+    tools: ClassVar = [{"type": "function", "name": "search", "parameters": SCHEMA, "strict": False}]
+    request: ClassVar = {
         "instructions": "theirs",
         "tools": [*tools, {"type": "function", "name": "exact", "parameters": SCHEMA}, {"type": "web_search"}],
         "input": [
@@ -95,9 +96,9 @@ class Responses:
 
 
 class Anthropic:
-    form = AnthropicFindings()
-    events = TypeAdapter(RawMessageStreamEvent)
-    request = {
+    form: ClassVar = AnthropicFindings()
+    events: ClassVar = TypeAdapter(RawMessageStreamEvent)
+    request: ClassVar = {
         "system": "theirs",
         "tools": [
             {"name": "search", "input_schema": SCHEMA},
@@ -149,8 +150,8 @@ class Anthropic:
 
 
 class Bedrock:
-    form = BedrockFindings()
-    request = {
+    form: ClassVar = BedrockFindings()
+    request: ClassVar = {
         "system": [{"text": "theirs"}],
         "toolConfig": {
             "tools": [
@@ -202,8 +203,8 @@ class Bedrock:
 
 
 class Gemini:
-    form = GeminiFindings()
-    request = {
+    form: ClassVar = GeminiFindings()
+    request: ClassVar = {
         "config": gemini.GenerateContentConfig(
             system_instruction="theirs",
             tools=[
@@ -315,7 +316,9 @@ def test_a_stream_gives_the_same_however_it_is_cut(api, cuts, end):
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     memory = EmissionMemory()
     peeler = api.form.peeler(memory, NOTHING)
-    events = [out for event in api.stream([text[a:b] for a, b in pairwise(places)]) for out in peeler.feed(event)]
+    events: ClassVar = [
+        out for event in api.stream([text[a:b] for a, b in pairwise(places)]) for out in peeler.feed(event)
+    ]
     assert api.streamed([*events, *peeler.close()]) == peel_text(text)[0]
     if end is None:
         seen, written = (SEEN, ARGUMENTS) if api is APIS[0] else (json.loads(SEEN), json.loads(ARGUMENTS))
