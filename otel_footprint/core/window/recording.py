@@ -61,9 +61,13 @@ class Span:
 
     def rebase(self, size: int, inserted_at: float | None) -> Rebase:
         """How a window of ``size`` messages lies on the old one when this span leaves it."""
-        head, tail = self.first, size - 1 - self.last
-        absorbed = tuple(i for i in self.removed if i < head or i > self.last)
-        return Rebase(head, tail, inserted_at, absorbed)
+        head, last, leaving = self.first, self.last, set(self.removed)
+        while head - 1 in leaving:
+            head -= 1
+        while last + 1 in leaving:
+            last += 1
+        absorbed = tuple(i for i in self.removed if i < head or i > last)
+        return Rebase(head, size - 1 - last, inserted_at, absorbed)
 
 
 def span_of(input: WindowStrategyInput, plan: RemovalPlan) -> Span | None:

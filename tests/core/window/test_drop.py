@@ -174,6 +174,7 @@ class TestTheNotice:
         first, second = agent.results[0], agent.results[1]
         assert first.record.removed_message_count == 2
         assert second.record.removed_message_count == 3  # a call, its result, and the notice
+        assert second.rebase == Rebase(1, 4, second.rebase and second.rebase.inserted_at)
         assert "2 earlier messages left" in agent.window[1].text
 
     def test_one_at_the_head_is_absorbed_when_the_request_comes_to_stand_there(self) -> None:
