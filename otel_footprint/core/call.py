@@ -75,6 +75,7 @@ class PlannedFacts:
       completed call sent, its output and what is new, -1 where it stands nowhere; None where nothing left, or where that
       window was not what was planned from: ``withheld`` are then the keys of what the strategy took out of the list.
       ``output`` is the key of the one of that call's outputs with which the list goes on.
+    - ``unseen`` are messages of the list that are not in the window and that no call observed here has sent.
     - ``turn`` and ``iteration`` of the call.
     """
 
@@ -92,6 +93,7 @@ class PlannedFacts:
     origin: tuple[int, ...] | None = None
     output: bytes | None = None
     withheld: frozenset[bytes] = frozenset()
+    unseen: tuple[Message, ...] = ()
     turn: int = 0
     iteration: int = 1
 

@@ -115,6 +115,7 @@ class Planned:
             origin=state.origin if state.based else None,
             output=state.chosen,
             withheld=frozenset() if state.based or not state.decided else _withheld(state),
+            unseen=state.unseen,
             turn=self.turn,
             iteration=self.iteration,
         )

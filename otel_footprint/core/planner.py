@@ -150,6 +150,8 @@ class Planner:
                 window = result.window if result.window is not None else window
             elif visit.input is not None:
                 state = lines_of.undecided(state)
+        if state.decided or not state.based:
+            state = lines_of.leave_unseen(visit.state, state, visit.request.messages)
         line = self._take(visit, state)
         return self._planned(Ticket(line, state), window, record=record, result=result, broken=broken)
 
@@ -221,7 +223,7 @@ class Planner:
         lines = [line for line in self._lines.of(conversation_id) if line.done is not None]
         return WindowState(
             tuple(
-                SavedLine(line.instruction, line.agent, line.tools, replace(line.done, pair=None))
+                SavedLine(line.instruction, line.agent, line.tools, replace(line.done, pair=None, based=False))
                 for line in lines[-LINES_LIMIT:]
                 if line.done is not None
             )

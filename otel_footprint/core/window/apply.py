@@ -128,6 +128,8 @@ def apply(
         slots: list[Slot] = [] if plan.decision == "start" else thread.slots
         if plan.output is not None:
             slots.append(plan.output)
+        if plan.decision == "start" and call.planned is not None and call.planned.unseen and not thread.calls:
+            _feed_unseen(thread, call, call.planned, counts)
         if plan.decision == "start" or plan.added:
             _enter(thread, call, plan, slots, shared, arrived, unseen=counts.unseen)
     else:
@@ -137,6 +139,8 @@ def apply(
         known.update(_rewrite(thread, call, plan))
         known.update(_bring_back(thread, call, plan))
         slots = []
+        if plan.reported and call.planned is not None:
+            _feed_unseen(thread, call, call.planned, counts)
         _enter(thread, call, plan, slots, known, arrived, unseen=counts.unseen)
     thread.calls += 1
     thread.slots = slots
@@ -169,6 +173,24 @@ def _dropped_at(call: Call, plan: Plan) -> CallRef | None:
     """Where it was decided that messages leave: at a visit of a strategy that has a span, else at this call."""
     visit = call.planned.window_ref if call.planned is not None and plan.reported else None
     return visit or call.ref
+
+
+def _feed_unseen(thread: Thread, call: Call, planned: PlannedFacts, counts: Counts) -> None:
+    """Messages that a strategy took out before any call sent them: they were there, and are gone."""
+    turn = 0 if not thread.calls else thread.turn
+    refs: list[str] = []
+    for message in planned.unseen:
+        turn = min(turn + message.said_by_person, counts.turn)
+        slot = Slot(message, None, None, thread.calls + 1, turn, alive=False)
+        feed(thread, slot, served=None, errors=call.error_result_ids)
+        refs += slot.refs
+    folded = "summary" in planned.authored.values()
+    thread.corpus.leave(
+        refs,
+        decision="summarize" if folded else "evict",
+        decided_by=planned.strategy or "application",
+        dropped=planned.window_ref or call.ref,
+    )
 
 
 def _leave(thread: Thread, slots: list[Slot], decision: str, decided_by: str, dropped: CallRef | None) -> None:

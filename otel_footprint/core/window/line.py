@@ -61,6 +61,7 @@ class State:
     - ``decided``: a strategy changed the window since the last completed call; ``window_ref`` is the span of that visit;
       ``strategy`` is the one that was asked last.
     - ``records`` are those of the last visits, oldest first, None where the strategy did not engage.
+    - ``unseen`` are messages of the list that left before any call sent them, until this call is completed.
     - ``revised_turn`` is the last turn whose one revision is spent, -1 for none.
     - ``results`` counts the results of the list by their ids, which names the next ones.
     """
@@ -91,6 +92,7 @@ class State:
     decided: bool = False
     window_ref: CallRef | None = None
     strategy: str | None = None
+    unseen: tuple[Message, ...] = ()
     revised_turn: int = -1
 
     @property
@@ -202,6 +204,7 @@ def start_over(
         again=False,
         decided=False,
         window_ref=None,
+        unseen=(),
     )
 
 
@@ -222,6 +225,18 @@ def decide(state: State, result: WindowResult) -> State:
         decided=True,
         window_ref=None,
     )
+
+
+def leave_unseen(before: State, after: State, messages: Sequence[Message]) -> State:
+    """Note what of the application's ``messages`` left at this visit, or in another process, before a call here sent it."""
+    kept = {item.index for item in after.items if isinstance(item, Kept)}
+    if not after.based:
+        left = range(len(messages)) if len(kept) < len(messages) else ()
+    else:
+        items = zip(before.items, before.births, strict=True)
+        left = [item.index for item, birth in items if isinstance(item, Kept) and not birth.born_call]
+    unseen = tuple(messages[index] for index in left if index not in kept)
+    return replace(after, unseen=unseen if not after.based else before.unseen + unseen)
 
 
 def undecided(state: State) -> State:
@@ -258,6 +273,7 @@ def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
         reported=state.reported or reported,
         decided=False,
         window_ref=None,
+        unseen=(),
     )
 
 
