@@ -61,7 +61,7 @@ def _play(out: Path) -> None:
         for scene in scenes():
             with (
                 ScriptedProvider(scene.script) as provider,
-                otel_footprint.conversation(agent=scene.title),
+                otel_footprint.conversation(agent=scene.title, **scene.settings),
             ):
                 scene.play(provider)
     finally:

@@ -1,16 +1,18 @@
 """The scenes of the demo: small agents on the real OpenAI and Anthropic SDKs, written as an application would be.
 
-None of them knows of us. What a scripted model says is given beside each: true to the tool results, or not.
+None of their agents knows of us. What a scripted model says is given beside each: true to the tool results, or not.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.window.sliding_window import SlidingWindow
 from otel_footprint.testing.provider import ScriptedProvider, Step, Text, ToolCalls, ToolUse
 
 if TYPE_CHECKING:
@@ -41,11 +43,15 @@ RESULTS: Final = {"get_reservation": RESERVATION, "get_bag_fees": BAGS, "get_wea
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One conversation: what it shows, what the model says, and the agent that runs it."""
+    """One conversation: what it shows, what the model says, and the agent that runs it.
+
+    ``settings`` are those of its ``conversation()``: where we are asked to act, and not only to watch.
+    """
 
     title: str
     script: tuple[Step, ...]
     play: Callable[[ScriptedProvider], None]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def tool(name: str, **arguments: Any) -> ToolCalls:
@@ -97,6 +103,23 @@ def scenes() -> tuple[Scene, ...]:
             "an asynchronous agent",
             (ask, Text("Your flight out is HAT071.")),
             lambda provider: asyncio.run(async_anthropic_agent(provider, question)),
+        ),
+        Scene(
+            "a window strategy that drops a result",
+            (
+                ask,
+                Text("Found it. Shall I look at the weather as well?"),
+                tool("get_weather", city="Oslo"),
+                Text("It will be 14 °C; your booking is charged to credit_card_4196779."),
+            ),
+            lambda provider: openai_agent(provider, question, "Yes, please."),
+            {"window": SlidingWindow(3)},
+        ),
+        Scene(
+            "an answer that is sent back once",
+            (ask, Text("You come back on HAT181."), Text("You come back on HAT118.")),
+            lambda provider: openai_agent(provider, question),
+            {"evidence": Evidence(posture="guard")},
         ),
     )
 

@@ -4,6 +4,7 @@ Rules
 -----
 - One answer per choice of a call's span, from its events (span events, else log events); from the span's own summary
   where the events were cut or not kept. The agent's span repeats its calls and is left out.
+- A draft that was sent back is no answer where its revision gave anything: then the revision is what went out.
 - What was not recorded stays unknown: no message index, no spans, and the text of a value only where it was captured.
 - Values that a limit kept out of the events are there without their text, so that counts stay right.
 """
@@ -37,7 +38,9 @@ def recorded(trace: TraceFile, skip: frozenset[str] = frozenset(), *, arguments:
     logs = by_span(trace)
     found: dict[str, tuple[ConversationDocument, list[str]]] = {}
     passed_on: dict[str, list[ArgumentDocument]] = defaultdict(list)
-    for span in sorted(trace.spans, key=lambda span: (span.start_ns, span.span_id)):
+    spans = sorted(trace.spans, key=lambda span: (span.start_ns, span.span_id))
+    skip = skip | _revised(spans)
+    for span in spans:
         calls = arguments and names.ARGUMENTS_CANDIDATES in span.attributes
         if span.span_id in skip or not (calls or is_verdict(span)):
             continue
@@ -70,6 +73,26 @@ def is_verdict(span: Span) -> bool:
     """Whether a span is a call that carries a verdict of ours."""
     agent = span.attributes.get(names.GEN_AI_OPERATION_NAME) in ("invoke_agent", "invoke_workflow")
     return not agent and isinstance(span.attributes.get(names.EVIDENCE_VERDICT), str)
+
+
+def _revised(spans: Sequence[Span]) -> frozenset[str]:
+    """The ids of spans whose answer was sent back, and something else handed out. ``spans`` are in order of time."""
+    drafts: dict[tuple[str, int, int], str] = {}
+    found: set[str] = set()
+    for span in spans:
+        attributes = span.attributes
+        turn = (
+            str(attributes.get(names.CONVERSATION_ID)),
+            _integer(attributes.get(names.THREAD)),
+            _integer(attributes.get(names.TURN)),
+        )
+        if attributes.get(names.EVIDENCE_ACTION) == "recheck" and is_verdict(span):
+            drafts[turn] = span.span_id
+        elif attributes.get(names.EVIDENCE_REVISION) is True and attributes.get(names.WINDOW_SETTLED) is not False:
+            draft = drafts.pop(turn, None)
+            if draft is not None:
+                found.add(draft)
+    return frozenset(found)
 
 
 def _answers(span: Span, events: Sequence[_Event]) -> list[AnswerDocument]:

@@ -39,9 +39,20 @@ STATUS_STYLES: Final[Mapping[str, str]] = {
     "unsupported": "bold red",
 }
 
+OUTCOME_STYLES: Final[Mapping[str, str]] = {
+    "removed": "magenta",
+    "folded": "magenta",
+    "refused": "blue",
+    "kept": "blue",
+    "strategy-failed": "bold red",
+    "invalid-window": "bold red",
+}
+
 MAX_DEPTH: Final = 16
 """Levels that are indented; what is deeper stands on the last of them, or there would be no room for it."""
 
+_ACTIONS: Final[Mapping[str, str]] = {"recheck": "sent back", "refused": "refused to the application"}
+_COMMON_REFUSAL: Final = "inside-keep-window"
 _QUIET_STATUSES: Final = frozenset({"said", "read"})
 
 
@@ -49,7 +60,8 @@ def render(spans: Sequence[Span], console: Console, *, all_values: bool = False)
     """Print every trace in ``spans``, oldest first.
 
     Flagged values and those that needed work (respelled, computed, echoed, derivable) have a line each, and values in
-    arguments of tool calls that nothing accounts for; with ``all_values`` the plain ones too.
+    arguments of tool calls that nothing accounts for; with ``all_values`` the plain ones too, and the turns that stay because
+    they are recent.
     """
     by_trace: dict[str, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda span: (span.start_ns, span.span_id)):
@@ -121,6 +133,18 @@ def _label(span: Span) -> Text:
                 ", ".join(f"{count} {status}" for status, count in counts.items()),
                 style="dim",
             )
+    if attributes.get(names.EVIDENCE_REVISION) is True:
+        label.append("  the revision", style="cyan")
+    action = attributes.get(names.EVIDENCE_ACTION)
+    if isinstance(action, str) and action in _ACTIONS:
+        label.append(f"  {_ACTIONS[action]}", style="cyan")
+    if attributes.get(names.EVIDENCE_STREAM_UNHELD) is True:
+        label.append("  streamed out before it was judged", style="dim")
+    outcome = attributes.get(names.WINDOW_OUTCOME)
+    if isinstance(outcome, str):
+        label.append("  ")
+        label.append(outcome, style=OUTCOME_STYLES.get(outcome, "yellow"))
+        label.append(_window(attributes), style="dim")
     decision = attributes.get(names.WINDOW_DECISION)
     if isinstance(decision, str):
         label.append("  ")
@@ -160,6 +184,12 @@ def _details(span: Span, all_values: bool) -> list[Text]:
                 lines.append(_value(event))
         elif event.name == names.EVENT_CONTEXT_EVICTED:
             lines.append(_eviction(event))
+        elif event.name == names.EVENT_CONTEXT_BUDGET_PRESSURE:
+            lines.append(_budget(event))
+        elif event.name == names.EVENT_CONTEXT_REFUSED and (
+            all_values or event.attributes.get(names.REFUSAL_REASON) != _COMMON_REFUSAL
+        ):
+            lines.append(_refusal(event))
     return lines
 
 
@@ -209,6 +239,25 @@ def _eviction(event: Event) -> Text:
     survived = attributes.get(names.EVICTION_ITERATIONS_SURVIVED)
     if isinstance(survived, int):
         line.append(f", after {survived} call{'' if survived == 1 else 's'}", style="dim")
+    return line
+
+
+def _refusal(event: Event) -> Text:
+    attributes = event.attributes
+    line = Text("stays in the window: ", style="blue")
+    line.append(f"turn {attributes.get(names.REFUSAL_TURN_INDEX)}, {attributes.get(names.REFUSAL_REASON)}")
+    tool = attributes.get(names.REFUSAL_TOOL)
+    if isinstance(tool, str):
+        line.append(f" ({tool} result {', '.join(words(attributes.get(names.REFUSAL_TOOL_CALL_IDS)))})", style="dim")
+    return line
+
+
+def _budget(event: Event) -> Text:
+    attributes = event.attributes
+    unit = attributes.get(names.BUDGET_UNIT)
+    line = Text("budget: ", style="blue")
+    line.append(f"{attributes.get(names.BUDGET_PROJECTED)} of {attributes.get(names.BUDGET_CAP)} {unit}")
+    line.append(f", {attributes.get(names.BUDGET_PLAN_ACTION)}", style="dim")
     return line
 
 

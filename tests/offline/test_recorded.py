@@ -53,6 +53,23 @@ def test_recorded_verdicts_with_their_values() -> None:
     assert answer["values"][0]["carriers"] == [{"message_index": None, "tool_call_id": "c1"}]
 
 
+def test_a_draft_is_an_answer_only_where_its_revision_gave_nothing() -> None:
+    draft = {names.EVIDENCE_VERDICT: "ungrounded", names.CONVERSATION_ID: "c", names.EVIDENCE_ACTION: "recheck"}
+    revision = {names.EVIDENCE_REVISION: True, names.CONVERSATION_ID: "c"}
+    answered = {**revision, names.EVIDENCE_VERDICT: "grounded"}
+    failed = {**revision, names.WINDOW_SETTLED: False}
+    other = {**answered, names.CONVERSATION_ID: "another"}
+
+    def verdicts(*given: dict[str, Any]) -> list[str]:
+        found = recorded(trace(*(span(number, each) for number, each in enumerate(given, start=1))))
+        return [answer["verdict"] for judged in found for answer in judged.document["answers"]]
+
+    assert verdicts(draft, answered) == ["grounded"]
+    assert verdicts(draft, revision) == []
+    assert verdicts(draft, failed) == ["ungrounded"]
+    assert verdicts(draft, other) == ["ungrounded", "grounded"]
+
+
 def test_recorded_verdicts_from_log_events_or_the_summary_alone() -> None:
     identity = {"traceId": TRACE, "spanId": f"{1:016x}"}
     logs = [

@@ -119,6 +119,74 @@ def test_the_tree_shows_arguments_that_nothing_accounts_for() -> None:
     assert "passed to refund order_id read" in rendered(span(1, events=events), all_values=True)
 
 
+def test_the_tree_shows_what_a_strategy_did_and_why() -> None:
+    visit = span(
+        3,
+        parent=1,
+        name="agentfootprint.window token-budget",
+        attributes={
+            names.WINDOW_OUTCOME: "removed",
+            names.WINDOW_MESSAGES_BEFORE: 9,
+            names.WINDOW_MESSAGES_AFTER: 7,
+            names.WINDOW_EVICTED: 2,
+            names.WINDOW_DROPPED_TOOLS: ["get_order"],
+        },
+        events=(
+            Event(
+                names.EVENT_CONTEXT_BUDGET_PRESSURE,
+                0,
+                {
+                    names.BUDGET_PROJECTED: 1500,
+                    names.BUDGET_CAP: 1000,
+                    names.BUDGET_UNIT: "tokens",
+                    names.BUDGET_PLAN_ACTION: "evict",
+                },
+            ),
+            Event(
+                names.EVENT_CONTEXT_REFUSED,
+                0,
+                {
+                    names.REFUSAL_REASON: "last-tool-result",
+                    names.REFUSAL_TURN_INDEX: 3,
+                    names.REFUSAL_TOOL: "search",
+                    names.REFUSAL_TOOL_CALL_IDS: ["c9"],
+                },
+            ),
+            Event(
+                names.EVENT_CONTEXT_REFUSED,
+                0,
+                {names.REFUSAL_REASON: "inside-keep-window", names.REFUSAL_TURN_INDEX: 4},
+            ),
+        ),
+    )
+    text = rendered(span(1, name="invoke_agent", attributes={}), visit)
+
+    assert "agentfootprint.window token-budget  2 ms  removed 9→7 messages, 2 left (results of get_order)" in text
+    assert "budget: 1500 of 1000 tokens, evict" in text
+    assert "stays in the window: turn 3, last-tool-result (search result c9)" in text
+    assert "inside-keep-window" not in text
+    assert "turn 4, inside-keep-window" in rendered(visit, all_values=True)
+
+
+def test_the_tree_shows_what_a_posture_did() -> None:
+    draft = span(1, attributes={names.EVIDENCE_VERDICT: "ungrounded", names.EVIDENCE_ACTION: "recheck"})
+    revised = span(
+        2,
+        attributes={
+            names.EVIDENCE_VERDICT: "ungrounded",
+            names.EVIDENCE_ACTION: "refused",
+            names.EVIDENCE_REVISION: True,
+        },
+    )
+    unheld = span(3, attributes={names.EVIDENCE_VERDICT: "grounded", names.EVIDENCE_STREAM_UNHELD: True})
+
+    lines = rendered(draft, revised, unheld).splitlines()
+
+    assert lines[1].endswith("ungrounded  sent back")
+    assert lines[2].endswith("ungrounded  the revision  refused to the application")
+    assert lines[3].endswith("grounded  streamed out before it was judged")
+
+
 def test_the_tree_shows_every_span_once_whatever_its_parents() -> None:
     text = rendered(
         span(1, parent=2, name="a"),
