@@ -12,8 +12,8 @@ Rules
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -46,12 +46,17 @@ class _Line:
 
     def manager(self, kwargs: Mapping[str, Any]) -> Any:
         """The manager for these arguments, not entered yet."""
-        first, self._waiting = self._waiting, None
-        if first is not None and _same(kwargs, self._kwargs):
+        if self._waiting is not None and _same(kwargs, self._kwargs):
+            first, self._waiting = self._waiting, None
             return first
-        if first is not None:
-            _let_go(first)
+        self.drop()
         return self._building.build(kwargs)
+
+    def drop(self) -> None:
+        """Let go of a manager that nobody will enter."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            _let_go(waiting)
 
     def answer(self, kwargs: Mapping[str, Any], response: Any) -> Any:
         """A manager gives a stream and nothing else."""
@@ -104,7 +109,8 @@ class Manager(PROXY):  # type: ignore[misc]
         acting = self._self_begin(self._self_job.delivery)
         if acting is None:
             return self._self_line.call(self._self_job.kwargs)
-        return run(self._self_job, acting)
+        with _dropped_unless_entered(self._self_line):
+            return run(self._self_job, acting)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -128,13 +134,23 @@ class AsyncManager(PROXY):  # type: ignore[misc]
         acting = self._self_begin(self._self_job.delivery)
         if acting is None:
             return await self._self_line.call(self._self_job.kwargs)
-        return await arun(self._self_job, acting)
+        with _dropped_unless_entered(self._self_line):
+            return await arun(self._self_job, acting)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> Any:
         entered = self._self_line.entered
         return None if entered is None else await entered.__aexit__(kind, error, trace)
+
+
+@contextmanager
+def _dropped_unless_entered(line: _Line) -> Iterator[None]:
+    """An exception on entering leaves no manager behind that was built and waits."""
+    try:
+        yield
+    finally:
+        line.drop()
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import threading
 from typing import Any
 
@@ -409,3 +410,20 @@ def test_reading_on_in_a_response_is_no_call_of_a_model(stage):
     client.responses.stream(response_id="resp_1")
     client.responses.stream(model="m", input="x", response_id=openai.omit)
     assert stage.director.seen == []
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_manager_whose_plan_raises_leaves_nothing_behind(stage):
+    stage.director.plan_error = WindowUnmeasurableError("token-budget", "openai")
+
+    async def work(client: Any) -> None:
+        manager = client.responses.stream(model="m", input=ASK)
+        with pytest.raises(WindowUnmeasurableError):
+            await manager.__aenter__()
+        await manager.__aexit__(None, None, None)
+        del manager
+        gc.collect()
+
+    stage.awaits(work, LEFT)
+    assert stage.sent == []
