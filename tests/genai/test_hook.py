@@ -169,6 +169,15 @@ def test_a_missing_reason_means_cut_only_of_a_stream(sampled_or_not, streamed, p
     assert sampled_or_not.only.call.outputs[0].partial is partial
 
 
+@pytest.mark.parametrize("reported", [(12, 3), (0, 0), (None, None)])
+def test_the_tokens_are_those_the_provider_reported(sampled_or_not, reported):
+    with handler_of(sampled_or_not).inference("p") as call:
+        answer(call)
+        call.input_tokens, call.output_tokens = reported
+    seen = sampled_or_not.only.call
+    assert (seen.input_tokens, seen.output_tokens) == reported
+
+
 def test_a_compaction_that_the_provider_only_flags_is_the_first_message(sampled_or_not):
     with handler_of(sampled_or_not).inference("p") as call:
         answer(call)
@@ -187,6 +196,8 @@ def test_the_attributes_of_the_span_do_where_the_utilities_do_not_call(make_watc
         "gen_ai.conversation.id": "c",
         "gen_ai.request.previous_response.id": "r0",
         "gen_ai.agent.name": "a",
+        "gen_ai.usage.input_tokens": 12,
+        "gen_ai.usage.output_tokens": 3,
     }
     with tracer.start_as_current_span("chat m", kind=SpanKind.CLIENT, attributes=attributes) as span:
         watch.hook.on_completion(inputs=INPUT, outputs=OUTPUT, system_instruction=[], span=span)
@@ -207,6 +218,7 @@ def test_the_attributes_of_the_span_do_where_the_utilities_do_not_call(make_watc
         "a",
     )
     assert seen.started_at == span.start_time / 1e9
+    assert (seen.input_tokens, seen.output_tokens) == (12, 3)
 
 
 def test_without_anything_but_the_mark_in_the_context_it_is_a_chat(make_watch):
