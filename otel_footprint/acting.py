@@ -29,7 +29,7 @@ from otel_footprint.core.conversations import Limits
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.planner import Planner, PlanRequest
 from otel_footprint.genai.ambient import ambient_conversation
-from otel_footprint.genai.finishing import agent_of
+from otel_footprint.genai.finishing import agent_of, seen_within
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.options import Evidence
@@ -93,6 +93,7 @@ class Director:
         reading = self._read(surface, kwargs) if options.act else None
         if reading is None and outer is None:
             return None
+        context = seen_within(context)  # of a framework's call and the SDK's inside it, the latter is acted on
         if outer is not None:  # a call inside another one, such as a tool's: it is not the outer one's
             context = with_mark(None, context)
         return ActingCall(self, surface, kwargs, reading, delivery, options, context)

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from opentelemetry.context import Context, create_key, get_current, get_value
+from opentelemetry.context import Context, create_key, get_current, get_value, set_value
 from opentelemetry.trace import Span, StatusCode
 
 INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invocation", default=None)
@@ -37,6 +37,10 @@ AGENT_KEY: Final = create_key("otel_footprint.agent")
 
 INFERENCE_KEY: Final = "opentelemetry.genai.client.inference.context"
 """Where the GenAI utilities mark in the Context that a model call is under way."""
+
+WITHIN_KEY: Final = create_key("otel_footprint.within")
+"""Where the Context says that a model call is a framework's, which the utilities measure, and that the SDK's inside it is to
+be seen too: it is the one whose requests are acted on."""
 
 _OPERATION: Final = "gen_ai.operation.name"
 _PROVIDER: Final = "gen_ai.provider.name"
@@ -135,6 +139,13 @@ def tools_run(context: Context) -> Sequence[Any]:
     """The invocations of the tools that ran inside the call of this context, in order."""
     tools = getattr(get_value(INFERENCE_KEY, context), TOOLS_RUN, ())
     return tools if isinstance(tools, list) else ()
+
+
+def seen_within(context: Context) -> Context:
+    """The context in which the SDK's call inside a framework's is handed to the completion hook as well, without a span."""
+    if get_value(INFERENCE_KEY, context) is None:
+        return context
+    return set_value(WITHIN_KEY, True, set_value(INFERENCE_KEY, None, context))
 
 
 def agent_of(context: Context) -> str | None:

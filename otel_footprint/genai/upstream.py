@@ -36,13 +36,22 @@ from types import ModuleType
 from typing import Any, Final
 
 from opentelemetry.context import Context, get_value, set_value
+from opentelemetry.metrics import NoOpMeter
 from opentelemetry.trace import NoOpTracer, Span, get_current_span
 from wrapt import register_post_import_hook
 
 from otel_footprint.boundary import guard
 from otel_footprint.core.call import MODEL_OPERATIONS
 from otel_footprint.genai import faults
-from otel_footprint.genai.finishing import AGENT_KEY, INFERENCE_KEY, INVOCATION, OUTER_SPAN, TOOLS_RUN, WHOLE_INPUTS
+from otel_footprint.genai.finishing import (
+    AGENT_KEY,
+    INFERENCE_KEY,
+    INVOCATION,
+    OUTER_SPAN,
+    TOOLS_RUN,
+    WHOLE_INPUTS,
+    WITHIN_KEY,
+)
 from otel_footprint.genai.google_steps import steps_as_messages
 from otel_footprint.genai.hook import FootprintHook
 from otel_footprint.genai.patching import Patch
@@ -236,6 +245,8 @@ def _start_inference(original: Callable[..., Any], self: Any, *args: Any, **kwar
         return original(self, *args, **kwargs)
     quiet = copy(self)
     quiet._tracer = NoOpTracer()  # its spans are the framework's: same ids, and all that is set on them is dropped
+    if get_value(WITHIN_KEY, kwargs.get("context")) and hasattr(quiet, "_instruments"):
+        quiet._instruments = type(quiet._instruments)(NoOpMeter(""))  # the framework's call is measured already
     invocation = original(quiet, *args, **kwargs)
     with guard("upstream.inference"):
         setattr(invocation, OUTER_SPAN, outer)
