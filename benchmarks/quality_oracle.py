@@ -71,8 +71,7 @@ def with_changes(name: str, answers: Sequence[Answer], limit: int) -> Iterator[A
     """The answers, and as many of each class with a digit changed."""
     yield from answers
     if limit:
-        for mutant in mutants(answers, limit):
-            yield mutant.answer.changed(mutant.text)
+        yield from (mutant.answer for mutant in mutants(answers, limit))
 
 
 def shown(one: Compared) -> Iterator[str]:

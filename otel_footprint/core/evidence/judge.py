@@ -1,4 +1,4 @@
-"""Judge one answer: give every value the first status that holds, then the answer its verdict.
+"""Judge one answer: give every value the first status that holds, and hand them on for the verdict.
 
 Rules
 -----
@@ -6,7 +6,8 @@ Rules
   derivable, unsupported. Each step asks only about the values that no earlier step accounted for.
 - A joined value (``HAT035+HAT066``, ``W5838674-EX``) is judged by its parts when nobody carries it whole: the weakest part
   decides, and a short coined label beside parts that are carried counts for nothing.
-- A value that the window could not show (blind reasons) is not flagged, and makes the answer inconclusive.
+- An answer's offer to search some dates, and a label that it coined, are no claims: where nothing accounts for them they are
+  left out.
 """
 
 from __future__ import annotations
@@ -24,23 +25,20 @@ from otel_footprint.core.evidence.extract import Candidate, Extraction, is_coine
 from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.misplaced_judging import RowNames, place
 from otel_footprint.core.evidence.normal import fold, form
+from otel_footprint.core.evidence.offers import proposed
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.shelf import Shelf, Words
 from otel_footprint.core.evidence.sources import CallMade, Source, Stack
 from otel_footprint.core.evidence.stated import ACCOUNTED, numeric
-from otel_footprint.core.evidence.support import support_of
 from otel_footprint.core.evidence.typed_index import HasYear
+from otel_footprint.core.evidence.verdict import verdict_on
 from otel_footprint.core.evidence.verdicts import (
-    BLIND_REASONS,
     FLAGGED,
-    Action,
     Derivation,
     Judgement,
     Misplaced,
     Reason,
     Status,
-    Value,
-    Verdict,
 )
 from otel_footprint.core.evidence.work import MAX_VALUES, Work
 
@@ -117,10 +115,16 @@ def judge(
     findings, asked = account(extraction, ground, turn)
     if extraction.pieces is None:
         findings += _placed(text, findings, asked, ground)
+    offered = _offered(text, findings)
     findings = [
-        finding for finding in findings if not (finding.status == "unsupported" and _coined(finding.candidate, ground))
+        finding
+        for finding in findings
+        if not (
+            finding.status == "unsupported"
+            and (_coined(finding.candidate, ground) or (offered and offered.issuperset(finding.candidate.spans)))
+        )
     ]
-    return _verdict(
+    return verdict_on(
         findings,
         options,
         choice=choice,
@@ -331,6 +335,15 @@ def _argued(finding: Finding, asked: Asked, ground: Ground) -> None:
     finding.status = "echoed" if accepted and not ground.options.strict else "argument_only"
 
 
+def _offered(text: str, findings: Sequence[Finding]) -> set[tuple[int, int]]:
+    """The places of dates that nothing accounts for and that the answer only offers to search by."""
+    if not any(finding.status == "unsupported" and finding.candidate.shape == "date" for finding in findings):
+        return set()
+    return proposed(
+        text, (span for finding in findings if finding.candidate.shape == "date" for span in finding.candidate.spans)
+    )
+
+
 def _coined(candidate: Candidate, ground: Ground) -> bool:
     """Whether a value that nothing accounts for is a label the model made up, and no claim about the world."""
     if candidate.declared or candidate.shape not in ("identifier", "number"):
@@ -342,71 +355,3 @@ def _coined(candidate: Candidate, ground: Ground) -> bool:
         return False
     word = Question(numbered.group(1), rounding=False)
     return any(source.carried.grade(word) for source in ground.window) or any(one.grade(word) for one in ground.said)
-
-
-def _verdict(
-    findings: Sequence[Finding],
-    options: Evidence,
-    *,
-    choice: int,
-    turn: int,
-    nothing_to_read: bool,
-    blind: frozenset[Reason],
-    cut: bool,
-) -> Judgement:
-    lost = any(finding.lost for finding in findings)
-    cut_short = cut or any(finding.status in FLAGGED and finding.bounded for finding in findings)
-    open_ended = any(finding.status == "derivable" for finding in findings)
-    reasons: tuple[Reason, ...] = ()
-    verdict: Verdict
-    if not findings and not cut:
-        verdict = "no_claims"
-    elif not lost and not open_ended and not cut_short:
-        verdict = "grounded"
-    elif nothing_to_read:
-        verdict = "not_applicable"
-    else:
-        why: set[Reason] = set(blind & BLIND_REASONS) if lost or cut_short else set()
-        if lost and not why:
-            verdict = "ungrounded"
-        else:
-            verdict = "inconclusive"
-            if open_ended:
-                why.add("coincidence")
-            if cut_short:
-                why.add("work_bound")
-            reasons = tuple(sorted(why))
-    values = tuple(_value(finding, flag=verdict == "ungrounded" and finding.lost) for finding in findings)
-    action: Action = "flagged" if verdict == "ungrounded" else "grounded" if verdict == "grounded" else "none"
-    return Judgement(
-        choice=choice,
-        verdict=verdict,
-        reasons=reasons,
-        values=values,
-        candidates=len(values),
-        looked_up=sum(value.status != "said" for value in values),
-        earlier_turns_only=sum(
-            value.status in ("read", "respelled") and value.turn is not None and value.turn < turn for value in values
-        ),
-        posture=options.posture,
-        action=action,
-    )
-
-
-def _value(finding: Finding, *, flag: bool) -> Value:
-    assert finding.status is not None
-    candidate = finding.candidate
-    support = support_of(finding.sources, finding.gone)
-    return Value(
-        text=candidate.text,
-        spans=tuple(candidate.spans),
-        shape=candidate.shape,
-        status=finding.status,
-        flagged=flag,
-        carriers=support.carriers,
-        carriers_cut=support.cut,
-        turn=support.turn,
-        derivation=finding.derivation,
-        misplaced=finding.misplaced,
-        evicted_by=support.evicted_by,
-    )
