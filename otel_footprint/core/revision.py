@@ -64,6 +64,11 @@ def flagged_values(judgements: Iterable[Judgement], action: Action | None = None
     return tuple(found)
 
 
+def is_correction(text: str) -> bool:
+    """Whether this is the text of a correction: it opens with all of our words, which no person writes by chance."""
+    return text.startswith(f"{CORRECTION_PREFIX}\n{_BODY}")
+
+
 def correction(values: Sequence[str]) -> Message:
     """The message that sends an answer back. ``values`` are all its flagged values, as it spells them."""
     quoted = ", ".join(quote(cut_value(value)) for value in values[:MAX_VALUES])

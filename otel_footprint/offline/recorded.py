@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES
 from otel_footprint.core.messages import Json
+from otel_footprint.offline.acted import is_verdict, revised_drafts
 from otel_footprint.offline.document import (
     AnswerDocument,
     ArgumentDocument,
@@ -38,9 +39,8 @@ def recorded(trace: TraceFile, skip: frozenset[str] = frozenset(), *, arguments:
     logs = by_span(trace)
     found: dict[str, tuple[ConversationDocument, list[str]]] = {}
     passed_on: dict[str, list[ArgumentDocument]] = defaultdict(list)
-    spans = sorted(trace.spans, key=lambda span: (span.start_ns, span.span_id))
-    skip = skip | _revised(spans)
-    for span in spans:
+    skip = skip | revised_drafts(trace.spans)
+    for span in sorted(trace.spans, key=lambda span: (span.start_ns, span.span_id)):
         calls = arguments and names.ARGUMENTS_CANDIDATES in span.attributes
         if span.span_id in skip or not (calls or is_verdict(span)):
             continue
@@ -67,32 +67,6 @@ def recorded(trace: TraceFile, skip: frozenset[str] = frozenset(), *, arguments:
             document["answers"][-1]["arguments"] += rest
         judged.append(Judged(document, tuple(places), [] if places else rest))
     return judged
-
-
-def is_verdict(span: Span) -> bool:
-    """Whether a span is a call that carries a verdict of ours."""
-    agent = span.attributes.get(names.GEN_AI_OPERATION_NAME) in ("invoke_agent", "invoke_workflow")
-    return not agent and isinstance(span.attributes.get(names.EVIDENCE_VERDICT), str)
-
-
-def _revised(spans: Sequence[Span]) -> frozenset[str]:
-    """The ids of spans whose answer was sent back, and something else handed out. ``spans`` are in order of time."""
-    drafts: dict[tuple[str, int, int], str] = {}
-    found: set[str] = set()
-    for span in spans:
-        attributes = span.attributes
-        turn = (
-            str(attributes.get(names.CONVERSATION_ID)),
-            _integer(attributes.get(names.THREAD)),
-            _integer(attributes.get(names.TURN)),
-        )
-        if attributes.get(names.EVIDENCE_ACTION) == "recheck" and is_verdict(span):
-            drafts[turn] = span.span_id
-        elif attributes.get(names.EVIDENCE_REVISION) is True and attributes.get(names.WINDOW_SETTLED) is not False:
-            draft = drafts.pop(turn, None)
-            if draft is not None:
-                found.add(draft)
-    return frozenset(found)
 
 
 def _answers(span: Span, events: Sequence[_Event]) -> list[AnswerDocument]:

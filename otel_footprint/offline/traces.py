@@ -7,6 +7,7 @@ Rules
 - Agent, workflow and tool spans are no calls; a call inside another call's span is the same call seen twice.
 - Calls are observed in start order by the very state machine that runs in the process, so conversations, threads, what
   left the window and the verdicts come out the same way. The recorded conversation id is taken where there is one.
+- Where we acted on a call, its own words and our attributes tell (see ``acted``).
 - Where the provider held the window, our own attributes tell (others have ``gen_ai.request.previous_response.id``).
 - ``message_index`` counts in the list *input messages, then output messages* of the answer's own call. A carrier that
   is no longer in that list has none.
@@ -28,6 +29,7 @@ from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import CallJudgement, Carrier, Judgement
 from otel_footprint.core.messages import Json, Message, ServerToolResult, ToolResult
 from otel_footprint.offline import semconv
+from otel_footprint.offline.acted import Acted
 from otel_footprint.offline.document import AnswerDocument, answer_document, argument_documents
 from otel_footprint.offline.files import Problem, TraceFile
 from otel_footprint.offline.judged import Judged
@@ -70,7 +72,7 @@ def judge_trace(
     store = Conversations(evidence=evidence, limits=_NO_LIMITS, new_id=lambda: f"inferred-{next(ids)}")
     found: dict[str, _Found] = {}
     problems: list[Problem] = []
-    held = _Held()
+    held, acted = _Held(), Acted(trace.spans)
     for raw in sorted(calls, key=lambda raw: (raw.span.start_ns, raw.span.span_id)):
         try:
             natives, call = _call(raw)
@@ -78,12 +80,12 @@ def judge_trace(
             reason = error.reason if isinstance(error, UnreadableInputError) else "nested too deeply"
             problems.append(Problem(None, f"span {raw.span.span_id}: {reason}"))
             continue
-        call = held.tell(raw.span, call)
+        call = acted.tell(raw.span, held.tell(raw.span, call))
         decisions = store.observe(call)
         conversation = found.setdefault(decisions.conversation, _Found(call.conversation_id))
         if arguments:
             conversation.add_calls(natives, call, decisions.calls)
-        for judgement in decisions.judgements:
+        for judgement in () if acted.is_draft(raw.span) else decisions.judgements:
             conversation.add(raw.span, natives, call, judgement)
     judged = [conversation.judged() for conversation in found.values()]
     return judged, problems, frozenset(raw.span.span_id for raw in calls)
