@@ -44,7 +44,7 @@ def settled(kwargs: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 def plain(value: object) -> object:
     """An item as a mapping where it is one or can be dumped as one; else the value itself. Never changes it."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return value
     dump = getattr(value, "model_dump", None)
     if callable(dump):

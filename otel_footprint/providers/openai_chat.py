@@ -13,6 +13,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from otel_footprint.core.errors import UnreadableInputError
@@ -28,6 +29,7 @@ from otel_footprint.providers.native import (
     text_or_none,
     text_parts,
 )
+from otel_footprint.providers.remembered import Remembered
 
 _ROLES: Final[dict[str, Role]] = {
     "system": "system",
@@ -42,12 +44,19 @@ _ROLES: Final[dict[str, Role]] = {
 }
 
 
-def read(messages: Iterable[object]) -> tuple[Native, ...]:
+def read(messages: Iterable[object], *, remembered: Remembered | None = None) -> tuple[Native, ...]:
     """Read a chat history.
 
-    Raises :class:`UnreadableInputError` naming the message that cannot be one (counted from 0).
+    ``remembered`` spares reading again what was read before. Raises :class:`UnreadableInputError` naming the message that
+    cannot be one (counted from 0).
     """
-    return tuple(one(read_one(as_object(raw, at), at), at) for at, raw in enumerate(messages))
+    if remembered is None:
+        return tuple(one(read_one(as_object(raw, at), at), at) for at, raw in enumerate(messages))
+    return tuple(one(remembered.find(raw, partial(_read, raw, at)), at) for at, raw in enumerate(messages))
+
+
+def _read(raw: object, position: int) -> Message:
+    return read_one(as_object(raw, position), position)
 
 
 def role_of(raw: Mapping[str, Json], position: int) -> Role:

@@ -19,6 +19,7 @@ from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.providers import openai_chat
 from otel_footprint.providers.native import as_object
 from otel_footprint.providers.native_values import given, names_of, plain, plains, settled, value_of
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.surface import Draft, Reading
 
 
@@ -26,6 +27,9 @@ class OpenAIChat:
     """``chat.completions``: create, parse and stream take the same history."""
 
     name: Final = "openai.chat"
+
+    def __init__(self) -> None:
+        self._remembered: Final = Remembered()
 
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
@@ -36,7 +40,7 @@ class OpenAIChat:
         messages = kwargs.get("messages")
         if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
             return None
-        natives = openai_chat.read(plains(messages))
+        natives = openai_chat.read(plains(messages), remembered=self._remembered)
         envelope = 0
         while envelope < len(natives) and natives[envelope].message.role == "system":
             envelope += 1

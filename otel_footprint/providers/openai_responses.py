@@ -13,8 +13,9 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Final, TypeAlias
 
 from otel_footprint.core.messages import (
     Compaction,
@@ -23,6 +24,7 @@ from otel_footprint.core.messages import (
     Opaque,
     Part,
     Reasoning,
+    Role,
     ServerToolCall,
     ServerToolResult,
     Text,
@@ -31,6 +33,7 @@ from otel_footprint.core.messages import (
 )
 from otel_footprint.providers.native import Native, as_object, decode_arguments, one, split_content, text_or_none
 from otel_footprint.providers.openai_chat import content_parts, role_of
+from otel_footprint.providers.remembered import Remembered
 
 _CALLS: Final = frozenset(
     {
@@ -62,56 +65,86 @@ ITEMS: Final = (
 """Item types that only the Responses API has: a list with one of them is in this format."""
 
 
-def read(items: Iterable[object], instructions: object = None) -> tuple[Native, ...]:
+def read(
+    items: Iterable[object], instructions: object = None, *, remembered: Remembered | None = None
+) -> tuple[Native, ...]:
     """Read input and output items, in order, with the instructions (position -1) in front.
 
-    Raises :class:`UnreadableInputError` naming the item that cannot be one (counted from 0).
+    ``remembered`` spares reading again what was read before. Raises :class:`UnreadableInputError` naming the item that
+    cannot be one (counted from 0).
     """
     natives: list[Native] = []
     if isinstance(instructions, str) and instructions:
         natives.append(one(Message("system", (Text(instructions),)), -1))
-    turn = _Turn()
+    find: _Find = _read_anew if remembered is None else remembered.find
+    turn = _Turn(find)
     for at, raw in enumerate(items):
         item = as_object(raw, at)
         kind = item.get("type") or "message"
         if kind in _OUTPUTS:
             natives += turn.close()
-            natives.append(one(Message("tool", _output(item)), at))
+            natives.append(one(find(item, partial(_result, item)), at))
         elif kind == "message":
             role = role_of(item, at)
-            parts = content_parts(item.get("content"), at)
             if role == "assistant":
-                turn.add(at, parts)
+                turn.add(at, item, kind)
             else:
                 natives += turn.close()
-                natives.append(one(Message(role, tuple(parts)), at))
+                natives.append(one(find(item, partial(_said, role, item, at)), at))
         else:
-            turn.add(at, _model_item(item, kind if isinstance(kind, str) else "unknown"))
+            turn.add(at, item, kind if isinstance(kind, str) else "unknown")
     natives += turn.close()
     return tuple(natives)
+
+
+_Item: TypeAlias = tuple[Mapping[str, Json], str, int]
+"""An item, its type, its position."""
+
+_Find: TypeAlias = Callable[[object, Callable[[], Message]], Message]
+
+
+def _read_anew(native: object, make: Callable[[], Message]) -> Message:
+    return make()
 
 
 class _Turn:
     """The assistant turn being joined."""
 
-    def __init__(self) -> None:
-        self._parts: list[Part] = []
-        self._positions: list[int] = []
+    def __init__(self, find: _Find) -> None:
+        self._find = find
+        self._items: list[_Item] = []
         self._text_at: int | None = None
 
-    def add(self, position: int, parts: list[Part]) -> None:
-        self._positions.append(position)
-        self._parts += parts
-        if self._text_at is None and any(isinstance(part, Text) for part in parts):
-            self._text_at = position
+    def add(self, position: int, item: Mapping[str, Json], kind: str) -> None:
+        self._items.append((item, kind, position))
+        if kind == "message":  # read here too: what cannot be read is refused where it stands
+            parts = content_parts(item.get("content"), position)
+            if self._text_at is None and any(isinstance(part, Text) for part in parts):
+                self._text_at = position
 
     def close(self) -> list[Native]:
-        if not self._positions:
+        if not self._items:
             return []
-        at = self._positions[0] if self._text_at is None else self._text_at
-        native = Native(Message("assistant", tuple(self._parts)), tuple(self._positions), at)
-        self._parts, self._positions, self._text_at = [], [], None
-        return [native]
+        items, text_at = self._items, self._text_at
+        self._items, self._text_at = [], None
+        message = self._find([item for item, _, _ in items], partial(_joined, items))
+        positions = tuple(position for _, _, position in items)
+        return [Native(message, positions, positions[0] if text_at is None else text_at)]
+
+
+def _joined(items: Iterable[_Item]) -> Message:
+    parts: list[Part] = []
+    for item, kind, position in items:
+        parts += content_parts(item.get("content"), position) if kind == "message" else _model_item(item, kind)
+    return Message("assistant", tuple(parts))
+
+
+def _said(role: Role, item: Mapping[str, Json], position: int) -> Message:
+    return Message(role, tuple(content_parts(item.get("content"), position)))
+
+
+def _result(item: Mapping[str, Json]) -> Message:
+    return Message("tool", _output(item))
 
 
 def _output(item: Mapping[str, Json]) -> tuple[Part, ...]:

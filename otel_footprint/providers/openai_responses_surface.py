@@ -22,6 +22,7 @@ from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.providers import openai_responses
 from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of
 from otel_footprint.providers.openai_chat_surface import is_whole, written
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.surface import Draft, Reading
 
 _FINAL: Final = frozenset({"response.completed", "response.incomplete"})
@@ -33,6 +34,9 @@ class OpenAIResponses:
     """``responses``: create, parse and stream take the same history."""
 
     name: Final = "openai.responses"
+
+    def __init__(self) -> None:
+        self._remembered: Final = Remembered()
 
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
@@ -50,7 +54,7 @@ class OpenAIResponses:
             source = given
         else:
             return None
-        natives = openai_responses.read(plains(source), value_of(kwargs, "instructions"))
+        natives = openai_responses.read(plains(source), value_of(kwargs, "instructions"), remembered=self._remembered)
         leading = 0
         while leading < len(natives) and natives[leading].message.role == "system":
             leading += 1
