@@ -188,6 +188,12 @@ class Planner:
         line.trace = None if call.ref is None else call.ref.trace_id or None
         self._lines.put(line, call.now)
 
+    def abandon(self, planned: Planned) -> None:
+        """The call ended, and nothing was observed of it: it was cancelled, or never left."""
+        line = planned.ticket.line
+        if line.tried is planned.ticket.state:
+            line.failed = True
+
     def revise(
         self, planned: Planned, draft: Message, draft_native: tuple[object, ...], correction: Message
     ) -> Planned:
@@ -273,6 +279,7 @@ class Planner:
             line = going.line
         else:
             line = Line(asked.conversation, asked.instruction, asked.agent, asked.tools)
+            line.hint = None if going is None else going.line.hint  # it holds for as long as nothing else went on there
         line.instruction, line.agent, line.tools, line.trace = asked.instruction, asked.agent, asked.tools, asked.trace
         line.tried, line.failed = state, False
         line.version += 1

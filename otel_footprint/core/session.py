@@ -107,7 +107,8 @@ class Session:
         change = change_of(thread, call, plan, settled=settled)
         parent = thread.parent
         shared = shared_with(parent, window) if parent is not None else {}
-        counts = count(thread, plan, shared, call.planned)
+        held = call.previous_response_id is not None or call.server_thread is not None
+        counts = count(thread, plan, shared, None if held else call.planned)
         self._tools_seen = self._tools_seen or bool(call.tools)
         judgements: tuple[Judgement, ...] = ()
         calls: tuple[CallJudgement, ...] = ()

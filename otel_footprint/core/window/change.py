@@ -110,7 +110,7 @@ def _compared(thread: Thread, call: Call, window: tuple[Message, ...], output: S
     planned, aside = call.planned, frozenset[int]()
     if planned is not None and planned.decided and decided_by == "application":
         aside = frozenset(i for i in comparison.left if messages[i].key in planned.withheld)
-        if len(aside) == len(comparison.left):
+        if planned.origin is not None or len(aside) == len(comparison.left):
             decided_by, aside = planned.strategy or decided_by, frozenset()
     return Plan(
         window,

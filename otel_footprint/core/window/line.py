@@ -32,6 +32,8 @@ Keys: TypeAlias = tuple[bytes, ...]
 Unreported: TypeAlias = Literal["stream", "stopped", "never"]
 
 OUTPUTS_LIMIT: Final = 8
+FOLDED_CHARS: Final = 16_000_000
+"""Characters of folded messages that a line keeps: of older spans only what they were."""
 RECORDS_KEPT: Final = 2
 """Stand-down looks at the two previous visits."""
 
@@ -221,7 +223,7 @@ def decide(state: State, result: WindowResult) -> State:
         items=tuple([Put(message) if j is None else state.items[j] for j, message in zip(places, window, strict=True)]),
         births=tuple([UNSENT if j is None else state.births[j] for j in places]),
         origin=tuple([-1 if j is None else origin[j] for j in places]),
-        folded=state.folded + result.folded,
+        folded=_bounded(state.folded + result.folded) if result.folded else state.folded,
         decided=True,
         window_ref=None,
     )
@@ -302,6 +304,15 @@ def _births_in_list(state: State) -> list[Born | None]:
         if isinstance(item, Kept):
             births[item.index] = birth
     return births
+
+
+def _bounded(folded: tuple[FoldedSpan, ...]) -> tuple[FoldedSpan, ...]:
+    kept: list[FoldedSpan] = []
+    room = FOLDED_CHARS
+    for span in reversed(folded):
+        room -= span.chars if span.messages else 0
+        kept.append(span if room >= 0 or not span.messages else replace(span, messages=(), retain="discard"))
+    return tuple(reversed(kept))
 
 
 def _chosen(outputs: Sequence[Message], message: Message) -> bytes | None:

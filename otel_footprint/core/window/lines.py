@@ -291,7 +291,9 @@ class Lines:
             or not set(line.done.keys).isdisjoint(asked.keys)
         ):
             return None
-        return Going(line, line.done, How.REWRITTEN)
+        outputs = {message.key for message in line.done.outputs}
+        held = (place for place in range(len(asked.keys) - 1, -1, -1) if asked.keys[place] in outputs)
+        return Going(line, line.done, How.REWRITTEN, next(held, None))
 
     def _held(self, asked: Asked) -> Going | None:
         lines = list(islice(self._near(asked), 2))

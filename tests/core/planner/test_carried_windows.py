@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from planner_cases import Live, asks, result, run, says, steps, user
 
+from otel_footprint.core.conversations import Limits
+from otel_footprint.core.window import line
 from otel_footprint.core.window.items import Kept, Put
 from otel_footprint.core.window.sliding_window import SlidingWindow
 from otel_footprint.core.window.strategy import WindowResult, WindowStrategyInput
+from otel_footprint.core.window.summarize_oldest import SummarizeOldest
 
 
 def test_what_was_dropped_never_comes_back() -> None:
@@ -212,3 +216,38 @@ def test_a_result_that_breaks_a_rule_is_not_used() -> None:
     assert called.planned.record.inactive == "invalid-window"
     assert called.planned.broken
     assert called.window == tuple(messages)
+
+
+def test_a_call_that_never_left_leaves_its_line_free() -> None:
+    live = Live(SlidingWindow(3))
+    messages = [user("Read it all.")]
+    run(live, messages, 6)
+    visit = live.begin([*messages, user("Cancelled.")])
+    planned = live.commit(visit)
+    live.planner.abandon(planned)
+    after = live.begin([*messages, user("Another.")])
+    assert not after.apart
+    assert live.commit(after).ticket.line is planned.ticket.line
+
+
+def test_what_is_kept_of_folded_spans_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "FOLDED_CHARS", 3_000)
+    live = Live(SummarizeOldest(400, lambda _: "They read rows.", "m", 3), conversation_id="a")
+    messages = [user("Read it all.")]
+    run(live, messages, 30)
+    spans = live.planner.folded("a")
+    assert sum(span.chars for span in spans if span.messages) <= 3_000
+    assert [bool(span.messages) for span in spans] == sorted(bool(span.messages) for span in spans)
+    assert {span.retain for span in spans} == {"conversation", "discard"}
+    assert all(span.message_count and span.summary for span in spans)
+
+
+def test_the_store_is_bounded_and_says_what_it_let_go() -> None:
+    live = Live(SlidingWindow(3), limits=Limits(conversations=2, idle_s=1_000.0))
+    for number in range(12):
+        run(live, [user(f"Read {number}.")], 2, conversation_id=f"id-{number}")
+    assert live.planner.evicted_lines == 12 - 8
+    live.now += 2_000
+    live.call([user("Hi")], says("Hello!"))
+    assert live.planner.evicted_lines == 12
+    assert live.planner.folded("id-11") == ()
