@@ -7,6 +7,7 @@
 - *flagged* and *inconclusive* are shares of the answers that hold data.
 - *Mutation recall*: of each accounted value one digit is changed so that the new value stands nowhere in the
   conversation; the answer is judged again, and the changed value must be flagged (``derivable`` counts as missed).
+- Arguments of calls are judged beside the peer made for them, and every answer is judged by the oracle of the tests too.
 - The seed is fixed, so two runs give the same figures; only the times differ.
 - ``--write-docs`` puts the tables into docs/evidence-quality.md.
 """
@@ -20,6 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import quality_arguments
+import quality_oracle
 import quality_tables as tables
 from quality_checkers import Checker, PlainRule, Product
 from quality_figures import (
@@ -136,6 +139,10 @@ def main() -> int:
     parser.add_argument("--flags", action="store_true", help="list what is flagged, and the mutants that were missed")
     parser.add_argument("--no-peers", action="store_true", help="only the product and the plain rule")
     parser.add_argument("--no-gold", action="store_true", help="leave out the errors that people marked")
+    parser.add_argument("--no-arguments", action="store_true", help="leave out the arguments of calls")
+    parser.add_argument(
+        "--no-oracle", action="store_true", help="leave out the comparison with the straightforward index"
+    )
     parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/evidence-quality.md")
     arguments = parser.parse_args()
     if not arguments.data.is_dir():
@@ -149,6 +156,13 @@ def main() -> int:
     shown |= compare(checkers, answers, fewer(made, arguments.peer_mutations) if made else [])
     if not arguments.no_gold:
         shown["gold"] = against_gold([*checkers, *(told_the_fields() if peers else [])], arguments.data)
+    runs = [name for name in arguments.corpus if name in CORPORA]
+    if not arguments.no_arguments and runs:
+        shown["arguments"] = quality_arguments.compare(runs, arguments.data, arguments.mutations)
+        print("  measured arguments", file=sys.stderr, flush=True)
+    if not arguments.no_oracle:
+        compared = quality_oracle.rows(arguments.corpus, arguments.data, arguments.mutations // 6)
+        shown["oracle"] = tables.table(quality_oracle.HEAD, compared)
     for name, text in shown.items():
         print(f"\n{name}\n\n{text}")
         if arguments.write_docs:

@@ -12,20 +12,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from quality_mutants import mutants
 from quality_replay import CORPORA, DATA, EXAMPLES, Answer, answers_of
-from quality_tables import table
+from quality_tables import NAMES, table
 
-from otel_footprint.core.evidence import shelf
-from otel_footprint.core.evidence.bulk import Bulk
-from otel_footprint.core.evidence.sources import Stack
 from otel_footprint.core.evidence.verdicts import Judgement
-from tests.core.evidence.oracle import OracleText, oracle_of
+from tests.core.evidence.oracle import OracleText, as_long, oracle_of
 
 
 @dataclass
@@ -39,32 +36,20 @@ class Compared:
 
 def compare(answers: Iterable[Answer], *, bulky: bool = False) -> Compared:
     """Judge answers by both. ``bulky`` has the product read the results as it reads very many and very long ones."""
-    if bulky:
-        small, shelf.SMALL = shelf.SMALL, 0
-        try:
-            return compare(map(_with_long_results, answers))
-        finally:
-            shelf.SMALL = small
     compared = Compared()
     known: dict[tuple[str, bool], OracleText] = {}
     for answer in answers:
         expected = oracle_of(answer.corpus, known).judge(answer.text, turn=answer.turn, tools_offered=True)
-        found = answer.judge()
+        if bulky:
+            with as_long(answer.corpus) as corpus:
+                found = corpus.judge(answer.text, turn=answer.turn, tools_offered=True)
+        else:
+            found = answer.judge()
         compared.answers += 1
         compared.values += len(found.values)
         if found != expected:
             compared.different.append((answer, found, expected))
     return compared
-
-
-def _with_long_results(answer: Answer) -> Answer:
-    """The same answer, each result of which is looked through as a very long one, whatever its length."""
-    corpus = answer.corpus.fork()
-    for source in corpus._sources:
-        source.carried = type(source.carried)(source.carried.text, result=source.carried.result)
-        source.carried._bulk = Bulk(source.carried.haystack, result=source.carried.result)
-    corpus._stack = Stack(corpus._sources)
-    return replace(answer, corpus=corpus)
 
 
 def with_changes(name: str, answers: Sequence[Answer], limit: int) -> Iterator[Answer]:
@@ -98,7 +83,7 @@ def rows(names: Sequence[str], data: Path, limit: int, *, explain: bool = False)
         if explain:
             print(name, *shown(plain), "  as long:", *shown(long), sep="\n")
         found.append(
-            [name, str(plain.answers), str(plain.values)]
+            [NAMES[name], str(plain.answers), str(plain.values)]
             + [f"{one.answers - len(one.different)} of {one.answers}" for one in (plain, long)]
         )
     return found

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from operator import itemgetter
 
-from otel_footprint.core.evidence import typed
+from otel_footprint.core.evidence import shelf, typed
+from otel_footprint.core.evidence.bulk import Bulk
 from otel_footprint.core.evidence.carried import NOTHING, Carried
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.haystack import Grade, Question
@@ -185,7 +187,7 @@ class OracleText(Carried):
         return carries(self._values, asked, has_year)
 
 
-def question_in(question: Question):
+def question_in(question: Question) -> Callable[[str], bool]:
     """Says whether a text holds a spelling of several tokens between other characters than letters and digits."""
     patterns = [re.compile(rf"(?<![^\W_]){re.escape(one)}(?![^\W_])") for one in question.forms]
     return lambda text: any(pattern.search(text) for pattern in patterns)
@@ -266,3 +268,19 @@ def oracle_of(corpus: Corpus, known: dict[tuple[str, bool], OracleText] | None =
     ]
     other._arguments = OracleShelf(call.carried for call in other._calls)
     return other
+
+
+@contextmanager
+def as_long(corpus: Corpus) -> Iterator[Corpus]:
+    """The same conversation, its results looked through as very many and very long ones are, whatever their length."""
+    other = corpus.fork()
+    for source in other._sources:
+        if source.carried is not NOTHING:
+            source.carried = Carried(source.carried.text, result=source.carried.result)
+            source.carried._bulk = Bulk(source.carried.haystack, result=source.carried.result)
+    other._stack = Stack(other._sources)
+    small, shelf.SMALL = shelf.SMALL, 0
+    try:
+        yield other
+    finally:
+        shelf.SMALL = small
