@@ -26,6 +26,7 @@ from opentelemetry.trace import Span
 
 from otel_footprint.boundary import guard
 from otel_footprint.core.call import MODEL_OPERATIONS, Call, CallRef, Output
+from otel_footprint.core.madeup_ids import paired
 from otel_footprint.core.messages import Compaction, Message
 from otel_footprint.genai.convert import Converter
 from otel_footprint.genai.finishing import INVOCATION, OUTER_SPAN, WHOLE_INPUTS, Facts, facts_of, tools_run
@@ -44,6 +45,8 @@ HOOK_GROUP: Final = "opentelemetry_genai_completion_hook"
 _CONFIGURED_BY: Final[Mapping[str, str]] = {"upload": "OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH"}
 _REMEMBERED: Final = 4096
 _COMPACTED: Final = Message("assistant", (Compaction(None),))
+_MAKES_IDS_UP: Final = "generate_content"
+"""The operation of Gemini, whose calls mostly have no id."""
 
 
 class CompletionHook(Protocol):
@@ -135,6 +138,7 @@ class _Reader:
         self._converter = Converter()
         self._answered = _Recent()
         self._ended = _Recent()
+        self._within = _Recent()
 
     def receive(
         self,
@@ -147,7 +151,8 @@ class _Reader:
     ) -> None:
         if self.paused:
             return
-        span = getattr(INVOCATION.get(), OUTER_SPAN, span)
+        framework = getattr(INVOCATION.get(), OUTER_SPAN, None)
+        span = framework or span
         facts = facts_of(span)
         fetched = facts.operation == FETCH
         if not fetched and facts.operation not in MODEL_OPERATIONS:
@@ -162,7 +167,7 @@ class _Reader:
             failed=facts.failed and not fetched,
             streamed=facts.streamed,
         )
-        if not fetched and self._is_a_second_view(facts, ref, answers):
+        if not fetched and (self._is_the_frameworks(ref, framework) or self._is_a_second_view(facts, ref, answers)):
             return
         if outputs and facts.response_id is not None:
             self._answered.put(facts.response_id, now)
@@ -171,6 +176,8 @@ class _Reader:
             run = tools_run(facts.context)
             whole = [*inputs, *_as_messages(run)] if run else inputs
         system, messages = self._converter.messages(whole, system_instruction, joined=facts.joined)
+        if facts.operation == _MAKES_IDS_UP:
+            messages = paired(messages)
         if facts.compacted and not any(_is_compaction(message) for message in messages):
             messages = (_COMPACTED, *messages)
         self._sink(
@@ -199,6 +206,16 @@ class _Reader:
                 log_record=log_record,
             )
         )
+
+    def _is_the_frameworks(self, ref: CallRef | None, framework: Span | None) -> bool:
+        """Whether a call of the SDK's inside this one was handed on, on this very span."""
+        if ref is None:
+            return False
+        key = (ref.trace_id, ref.span_id)
+        if framework is None:
+            return self._within.get(key) is not None
+        self._within.put(key, 0.0)
+        return False
 
     def _is_a_second_view(self, facts: Facts, ref: CallRef | None, answers: tuple[Output, ...]) -> bool:
         """Whether a call inside this one handed the same response on: same trace, id and texts, and it began later."""

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from otel_footprint.core.errors import UnreadableInputError
+from otel_footprint.core.madeup_ids import MadeUpIds
 from otel_footprint.core.messages import (
     Json,
     Message,
@@ -207,38 +208,28 @@ class _Ids:
     """The ids of calls and of the responses that answer them."""
 
     def __init__(self, *, made_up: bool) -> None:
-        self._made_up = made_up
-        self._open: list[tuple[str, str]] = []
-        self._answered = False
+        self._waiting = MadeUpIds() if made_up else None
 
     def new_turn(self) -> None:
-        """A content of the model begins: calls before it, if any was answered, are no longer waited for."""
-        if self._answered:
-            self._open.clear()
-            self._answered = False
+        """A content of the model begins."""
+        if self._waiting is not None:
+            self._waiting.new_turn()
 
     def call(self, given: str | None, name: str, index: int) -> str | None:
         """The id of the call at place ``index`` of its content."""
-        if given is not None or not self._made_up:
+        if self._waiting is None:
             return given
-        made = f"{name}_{index}" if name else str(index)
-        self._open.append((name, made))
-        return made
+        identity = given or _made_up(name, index)
+        self._waiting.call(identity, name)
+        return identity
 
     def response(self, given: str | None, name: str, index: int) -> str | None:
         """The id of the response at place ``index`` of its content."""
-        if given is not None or not self._made_up:
-            return given
-        self._answered = True
-        made = f"{name}_{index}" if name else str(index)
-        waiting = [(tool, id_) for tool, id_ in self._open if tool == name]
-        if (name, made) in waiting or not waiting:
-            found = (name, made)
-        else:
-            found = waiting[0]
-        if found in self._open:
-            self._open.remove(found)
-        return found[1]
+        return given if self._waiting is None else self._waiting.result(given or _made_up(name, index))
+
+
+def _made_up(name: str, index: int) -> str:
+    return f"{name}_{index}" if name else str(index)
 
 
 def _response(response: object, ids: _Ids, index: int) -> list[Part]:
