@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from otel_footprint.core.decisions import WindowDecision
-from otel_footprint.core.messages import Message, canonical_json
+from otel_footprint.core.messages import Message, ToolCall, canonical_json
+from otel_footprint.core.stubs import Stub, sealed_arguments
 
 _DIGITS: Final = re.compile(r"[0-9]+")
 
@@ -38,14 +39,20 @@ def but_for_digits(text: str) -> str:
 
 def same_calls(output: Message, message: Message) -> bool:
     """Whether the message holds calls of this output and no others, by id, name and arguments."""
-    calls = _spelled(message)
-    return bool(calls) and calls <= _spelled(output)
+    calls = _spelled(message, output)
+    return bool(calls) and calls <= _spelled(output, output)
 
 
-def _spelled(message: Message) -> set[tuple[str | None, str, str]]:
+def _spelled(message: Message, output: Message) -> set[tuple[str | None, str, str]]:
+    """The calls of a message as they compare with those of ``output``, whose arguments may be known by their digest only."""
     if message.role != "assistant":
         return set()
-    return {(call.id, call.name, canonical_json(call.arguments)) for call in message.tool_calls}
+    spell = sealed_arguments if isinstance(output, Stub) else _arguments
+    return {(call.id, call.name, spell(call)) for call in message.tool_calls}
+
+
+def _arguments(call: ToolCall) -> str:
+    return canonical_json(call.arguments)
 
 
 def alike(output: Message, message: Message) -> bool:
@@ -56,8 +63,8 @@ def alike(output: Message, message: Message) -> bool:
     if message.role != "assistant" or output.role != "assistant":
         return False
     if output.tool_calls or message.tool_calls:
-        known = {(call.name, canonical_json(call.arguments)) for call in output.tool_calls}
-        asked = {(call.name, canonical_json(call.arguments)) for call in message.tool_calls}
+        known = {call[1:] for call in _spelled(output, output)}
+        asked = {call[1:] for call in _spelled(message, output)}
         return bool(asked) and asked <= known
     old, new = output.text.strip(), message.text.strip()
     return bool(old and new) and (new in old or old in new or but_for_digits(old) == but_for_digits(new))
@@ -169,10 +176,14 @@ def _anchor(before: Sequence[Message], after: Sequence[Message]) -> int:
             return index
     asked = {(call.id, call.name) for call in output.tool_calls}
     if asked:
-        known = _spelled(output)
+        known = _spelled(output, output)
         for index in range(len(after) - 1, -1, -1):
             calls = after[index].tool_calls
-            if calls and all((call.id, call.name) in asked for call in calls) and _spelled(after[index]) <= known:
+            if (
+                calls
+                and all((call.id, call.name) in asked for call in calls)
+                and _spelled(after[index], output) <= known
+            ):
                 return index
     return -1
 
