@@ -220,6 +220,7 @@ class ActingCall:
     def _use(self, planned: Planned) -> None:
         """Send this window, and have the hook know of it."""
         assert self._reading is not None
+        self._planned = planned
         if not _is_whole(planned, self._reading):
             self.kwargs = self._surface.write(self._asked, self._reading, planned.items)
         posture = self.options.evidence.posture
@@ -232,7 +233,6 @@ class ActingCall:
         def settled(call: Call, decisions: Decisions) -> None:
             planner.complete(planned, call, decisions)
 
-        self._planned = planned
         self._token = Token(facts, settled)
         self.context = with_mark(self._token, self._base)
 
@@ -262,15 +262,26 @@ class ActingCall:
         again = ActingCall(
             self._director, self._surface, self._asked, self._reading, self.delivery, self.options, self._base
         )
-        again._use(planned)
         again._revises = self
-        return again
+        with boundary.guard("acting.revision", _HANDED_OUT):
+            again._use(planned)
+            return again
+        again._let_go()
+        return None
 
     def failed(self, error: BaseException) -> None:
         """The call ended with this exception of the SDK. Of a revision: the answer before it is handed out."""
         before = self._revises
         if before is not None and isinstance(error, Exception):
             before._revision_error = error
+        with boundary.guard("acting.failed"):
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """The call is over. Where nothing was observed of it, its history must not wait for it."""
+        if self._planned is not None and (self._token is None or self._token.is_open):
+            with self._running.exclusively():
+                self._director.planner.abandon(self._planned)
 
     def finish(self, handed: Any) -> None:
         """``handed`` is what the application is given. May raise ``UnsupportedValuesError``."""
@@ -284,6 +295,7 @@ class ActingCall:
         """The values for which the answer is refused."""
         emission = self._token.emission if self._token is not None else None
         if emission is None or self._unheld:
+            self._let_go()
             return ()
         decisions, posture = emission.decisions, self.options.evidence.posture
         if any(judgement.action == "recheck" for judgement in decisions.judgements):

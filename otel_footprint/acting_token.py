@@ -43,6 +43,11 @@ class Token:
         self.emission: Emission | None = None
         self._settled: Callable[[Call, Decisions], None] | None = settled
 
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was observed of the call yet."""
+        return self._settled is not None
+
     def settle(self, call: Call, decisions: Decisions) -> None:
         """The call has completed."""
         settled, self._settled = self._settled, None

@@ -251,3 +251,45 @@ def test_no_value_and_no_text_reaches_spans_or_logs(act: Callable[..., Sink], ca
     told += "".join(str(dict(log.attributes or {})) + str(log.body) for log in sink.logs)
     for secret in ("W-5918449", "W-5918442", "secret", "nothing of interest", "automatic check"):
         assert secret not in told
+
+
+def test_a_window_that_cannot_be_written_is_not_sent(
+    faulty: Callable[..., Sink], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of ours in a provider's file: the call goes through as the application made it, and so do those after it."""
+    from otel_footprint.providers.openai_chat_surface import OpenAIChat as Surface
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("ours")
+
+    sink = faulty(window=SlidingWindow(1), keep_last_tool_results=0, evidence=Evidence(posture="guard"))
+    monkeypatch.setattr(Surface, "write", broken)
+    with ScriptedProvider([READ, RIGHT, WRONG, RIGHT]) as provider:
+        agent = Agent("openai-chat", provider, LONG)
+        for question in ("Which order?", "And which was it?", "Sure?"):
+            agent.ask(question)
+        assert [len(window) for window in sent(provider)] == [1, 3, 5, 7]
+    faults = {point.attributes.get("place") for point in sink.metrics("agentfootprint.errors") if point.value}
+    assert faults == {"acting.commit"}
+    assert sink.open_spans == ()
+
+
+def test_a_revision_that_cannot_be_written_leaves_the_answer_standing(
+    faulty: Callable[..., Sink], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from otel_footprint.providers.openai_chat_surface import OpenAIChat as Surface
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("ours")
+
+    sink = faulty(evidence=Evidence(posture="rails"))
+    monkeypatch.setattr(Surface, "write", broken)
+    with ScriptedProvider([READ, WRONG, READ, RIGHT]) as provider:
+        agent = Agent("openai-chat", provider, LONG)
+        with pytest.raises(UnsupportedValuesError) as caught:
+            agent.ask("Which order?")
+        assert caught.value.__cause__ is None
+        assert len(provider.requests) == 2
+        assert agent.ask("Then tell me again.") == RIGHT.text
+    counts = [(p.attributes["verdict"], p.value) for p in sink.metrics("agentfootprint.answers") if p.value]
+    assert sorted(counts) == [("grounded", 1), ("ungrounded", 1)]
