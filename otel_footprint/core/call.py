@@ -59,6 +59,19 @@ class ProviderEdit:
 ExplicitSource: TypeAlias = Literal["explicit", "ambient"]
 
 
+@dataclass(frozen=True, slots=True)
+class FindingsFacts:
+    """What went into a request so that the model can declare findings, for those who observe the call.
+
+    ``owned`` are tools that have an argument of the reserved name themselves; ``texts`` are ours in the system part;
+    ``served`` are the results that were served as a ticket, by the ticket's text.
+    """
+
+    owned: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
+    served: Mapping[str, Message] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFacts:
     """What was decided about a call before it was made, so that what is observed of it agrees.
@@ -77,6 +90,7 @@ class PlannedFacts:
       ``output`` is the key of the one of that call's outputs with which the list goes on.
     - ``unseen`` are messages of the list that are not in the window and that no call observed here has sent.
     - ``turn`` and ``iteration`` of the call.
+    - ``findings`` is what was offered to the model, None where findings are off or nothing was.
     """
 
     strategy: str | None = None
@@ -96,6 +110,7 @@ class PlannedFacts:
     unseen: tuple[Message, ...] = ()
     turn: int = 0
     iteration: int = 1
+    findings: FindingsFacts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

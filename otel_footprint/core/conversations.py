@@ -23,6 +23,10 @@ from typing import Final
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions, Match
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.findings.observed import as_observed
+from otel_footprint.core.findings.options import Findings
+from otel_footprint.core.findings.stripping import Emission, Stripper
+from otel_footprint.core.findings.track import Track
 from otel_footprint.core.messages import Message
 from otel_footprint.core.session import Session
 from otel_footprint.core.thread import Thread, without_system
@@ -84,6 +88,7 @@ class Conversations:
         self._responses: dict[str, _Held] = {}
         self._server_threads: dict[str, Thread] = {}
         self._instructions = Instructions()
+        self._stripper = Stripper()
         self._bytes = 0
         self._order = 0
         self.evicted_conversations: int = 0
@@ -96,9 +101,16 @@ class Conversations:
         """About how many bytes all conversations keep alive."""
         return self._bytes
 
-    def observe(self, call: Call, *, evidence: Evidence | None = None) -> Decisions:
-        """Take one call in and decide about it. ``evidence`` are the settings of its conversation, where it has its own."""
+    def observe(self, call: Call, *, evidence: Evidence | None = None, findings: Findings | None = None) -> Decisions:
+        """Take one call in and decide about it.
+
+        ``evidence`` are the settings of its conversation, where it has its own. ``findings`` are on where they are given, and
+        stay on for the conversation.
+        """
         self._expire(call.now)
+        declared: tuple[tuple[Emission, ...], ...] = ()
+        if findings is not None:
+            call, declared = as_observed(call, self._stripper)
         if call.planned is not None:
             call = as_planned(call, call.planned)
         read = self._read(call)
@@ -108,11 +120,19 @@ class Conversations:
             session = self._open(call.conversation_id or self._new_id(), inferred=not call.conversation_id)
         if evidence is not None:
             session.judge_by(evidence)
+        if findings is not None:
+            session.follow(findings)
         if read.unseen and found is not None and found.rule is Rule.LONE:
             read = _Read((*_known(found.thread), *read.window), unseen=True)
             question = self._question(call, read.window)
         decisions, thread = session.observe(
-            call, read.window, found=found, match=match, question=question, unseen=read.unseen
+            call,
+            read.window,
+            found=found,
+            match=match,
+            question=question,
+            unseen=read.unseen,
+            declared=declared,
         )
         self._order += 1
         thread.order = self._order
@@ -124,6 +144,19 @@ class Conversations:
         thread.size = thread.size_bytes()
         self._settle(session, call.now)
         return decisions
+
+    def track_of(self, conversation_id: str, thread: int) -> Track | None:
+        """The findings of a thread; None where the thread is not known or findings are off."""
+        session = self._sessions.get(conversation_id)
+        known = None if session is None else session.numbered.get(thread)
+        return None if known is None else known.track
+
+    def newest_track(self, conversation_id: str) -> tuple[int, Track] | None:
+        """The thread of a conversation that was called last, with its findings."""
+        session = self._sessions.get(conversation_id)
+        found = [] if session is None else [one for one in session.numbered.values() if one.track is not None]
+        newest = max(found, key=lambda one: one.order, default=None)
+        return None if newest is None or newest.track is None else (newest.number, newest.track)
 
     def hand_in(self, conversation_id: str, text: str, name: str, *, now: float) -> None:
         """Evidence that no tool returned, for a conversation that may not have had a call yet. ``now`` in Unix seconds."""

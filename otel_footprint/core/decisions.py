@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement
+from otel_footprint.core.findings.change import FindingsChange
 from otel_footprint.core.messages import Role
 
 Match: TypeAlias = Literal["explicit", "ambient", "response_id", "tool_call", "messages", "new"]
@@ -81,7 +82,7 @@ class Decisions:
     ``conversation`` is our id: the explicit one, or one we made (``inferred``; never exported as
     ``gen_ai.conversation.id``). ``thread`` counts from 1. ``turn`` is the ordinal of the person's messages seen, 0 before
     the first; ``iteration`` counts provider calls since that message, from 1. ``calls`` are the tool calls the outputs
-    emit, with the values of their arguments.
+    emit, with the values of their arguments. ``findings`` is what the call added to the ledger, None where findings are off.
     """
 
     conversation: str
@@ -95,3 +96,4 @@ class Decisions:
     tool_results_this_turn: int
     judgements: tuple[Judgement, ...] = ()
     calls: tuple[CallJudgement, ...] = ()
+    findings: FindingsChange | None = None

@@ -18,6 +18,7 @@ from typing import Final
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.exhaustive import assert_never
+from otel_footprint.core.findings.ledger import At
 from otel_footprint.core.messages import (
     Compaction,
     Json,
@@ -97,6 +98,8 @@ def _take_results(
                 ref = names.call(call_id, name)
                 call = part if isinstance(part, ToolCall) else ToolCall(call_id, name, part.arguments)
                 corpus.call(call, ref=ref, turn=slot.turn)
+                if thread.track is not None:
+                    thread.track.called(call, ref, At(slot.turn, thread.iteration))
             case ToolResult() | ServerToolResult():
                 result = part
                 if isinstance(result, ToolResult) and not result.is_error and result.id in errors:
@@ -108,6 +111,9 @@ def _take_results(
                 taken.append(ref)
                 slot.tool = tool
                 corpus.result(result, ref=ref, tool=tool, turn=slot.turn, served=served)
+                if thread.track is not None:
+                    is_error = isinstance(result, ToolResult) and result.is_error
+                    thread.track.served(ref, tool, result.content, At(slot.turn, thread.iteration), is_error=is_error)
             case Text() | Reasoning() | Compaction() | Opaque():
                 pass
             case _:

@@ -14,6 +14,7 @@ Rules
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,6 +25,11 @@ from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement, Posture, Reason
 from otel_footprint.core.feeding import feed, unreadable
+from otel_footprint.core.findings.change import FindingsChange
+from otel_footprint.core.findings.ledger import At
+from otel_footprint.core.findings.options import Findings
+from otel_footprint.core.findings.stripping import Emission
+from otel_footprint.core.findings.track import Track
 from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult, content_text
 from otel_footprint.core.revision import action_of
 from otel_footprint.core.thread import OUTPUTS_LIMIT, Slot, Thread
@@ -47,6 +53,7 @@ class Session:
         self.id: Final = conversation
         self.inferred: Final = inferred
         self.evidence = evidence
+        self.findings: Findings | None = None
         self.index: Final = ThreadIndex(by_trace=False)
         self.numbered: Final[dict[int, Thread]] = {}
         self.touched: float = 0.0
@@ -64,6 +71,15 @@ class Session:
             self.evidence = evidence
             for thread in self.index:
                 thread.corpus.options = evidence
+
+    def follow(self, findings: Findings) -> None:
+        """Follow the findings of every thread from now on."""
+        if findings is not self.findings:
+            self.findings = findings
+            for thread in self.index:
+                if thread.track is None:
+                    thread.track = Track(findings)
+                thread.track.options = findings
 
     def hand_in(self, text: str, name: str) -> None:
         """Evidence that no tool returned; for every thread, also those to come."""
@@ -90,11 +106,12 @@ class Session:
         match: Match,
         question: Question,
         unseen: bool = False,
+        declared: Sequence[tuple[Emission, ...]] = (),
     ) -> tuple[Decisions, Thread]:
         """One call of this conversation. ``found`` is the thread it belongs to, None for a new one.
 
         ``window`` is what the model read, also where the call sent only a part of it; ``unseen`` says that the provider
-        holds more of it than we know.
+        holds more of it than we know. ``declared`` is what the model declared in each output.
         """
         thread = self._thread_for(found, question)
         if not thread.calls:
@@ -112,6 +129,7 @@ class Session:
         self._tools_seen = self._tools_seen or bool(call.tools)
         judgements: tuple[Judgement, ...] = ()
         calls: tuple[CallJudgement, ...] = ()
+        findings: FindingsChange | None = None
         if settled:
             if parent is not None:
                 inherit(thread, parent, shared, call)
@@ -128,6 +146,7 @@ class Session:
             thread.unseen = unseen
             judgements, calls, counts = self._answer(thread, call, counts, again=plan.again)
             thread.results_this_turn = counts.results
+            findings = _found(thread, call, counts, judgements, calls, declared)
             thread.last = call.ref
             thread.completed_at = call.now
         elif not thread.calls:
@@ -149,6 +168,7 @@ class Session:
             tool_results_this_turn=counts.results,
             judgements=judgements,
             calls=calls,
+            findings=findings,
         )
         return decisions, thread
 
@@ -178,6 +198,8 @@ class Session:
         if found is not None:
             thread.parent = found.thread
             thread.forked_from = found.thread.number
+        if self.findings is not None:
+            thread.track = Track(self.findings)
         for text, name in self._handed_in:
             thread.corpus.hand_in(text, name)
         for text in self._said:
@@ -258,6 +280,28 @@ class Session:
             if sibling is not thread and _quotes(text, sibling.final):
                 slots = thread.reports.setdefault(sibling, [])
                 slots[:] = [*(old for old in slots if old.alive), slot]
+
+
+def _found(
+    thread: Thread,
+    call: Call,
+    counts: Counts,
+    judgements: Sequence[Judgement],
+    calls: Sequence[CallJudgement],
+    declared: Sequence[tuple[Emission, ...]],
+) -> FindingsChange | None:
+    """What the call adds to the findings of its thread."""
+    if thread.track is None:
+        return None
+    texts = {output.choice: answer_texts(output.message, thread.corpus.options) or "" for output in call.outputs}
+    emissions = declared or [()] * len(call.outputs)
+    return thread.track.completed(
+        [(output.message, emitted) for output, emitted in zip(call.outputs, emissions, strict=True)],
+        [(judgement, texts.get(judgement.choice, "")) for judgement in judgements],
+        calls,
+        At(counts.turn, counts.iteration),
+        after_revision=call.planned is not None and call.planned.is_revision,
+    )
 
 
 def _acted_on(judgement: Judgement, planned: PlannedFacts) -> Judgement:

@@ -10,6 +10,7 @@ Rules
 - Turn and iteration count in the thread. A turn is a message a person said; iteration counts calls since that message.
 - ``attempted`` is the window of the last failed call of a thread that has no completed one yet.
 - ``final`` is the text of its last answer; ``reports`` are the messages of this thread that quote a sibling's.
+- ``track`` follows its findings, None where they are off.
 - ``responses`` and ``server_threads`` are the provider's ids by which its window may be named.
 - Bounded: of messages that left only a few facts are kept, and only of the newest ``DROPPED_LIMIT``.
 """
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.corpus import Corpus
+from otel_footprint.core.findings.track import Track
 from otel_footprint.core.messages import Message
 from otel_footprint.core.turns import ResultNames
 
@@ -111,6 +113,7 @@ class Thread:
         self.parent: Thread | None = None
         self.final: str = ""
         self.reports: dict[Thread, list[Slot]] = {}
+        self.track: Track | None = None
         self.responses: dict[str, None] = {}
         self.server_threads: dict[str, None] = {}
 

@@ -24,6 +24,7 @@ from otel_footprint.core.assessment.witness import grounded_row
 from otel_footprint.core.emptiness import CoverageGap, DeclaredAbsent, EmptyUndeclared, read_emptiness
 from otel_footprint.core.evidence.verdicts import CallJudgement, Judgement
 from otel_footprint.core.exhaustive import assert_never
+from otel_footprint.core.findings.change import FindingsChange
 from otel_footprint.core.findings.declaring import DeclaredStanding
 from otel_footprint.core.findings.ledger import At, Ledger
 from otel_footprint.core.findings.offer import Offer, offer_of
@@ -37,25 +38,30 @@ RESULTS_LIMIT: Final = 4096
 SCRIPTS_LIMIT: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsChange:
-    """What one call added. ``declared`` counts declarations, ``malformed`` the fields of theirs that were dropped.
-
-    ``assessments`` has one entry for each answer that stands, in the order of the judgements.
-    """
-
-    rows: tuple[Row, ...] = ()
-    declared: int = 0
-    malformed: int = 0
-    assessments: tuple[AnswerAssessment, ...] = ()
-
-
 @dataclass(slots=True)
 class _Known:
     """A result by its name. ``gaps`` is what an absence says it did not check."""
 
     tool: str | None
     gaps: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTrack:
+    """All that a track knows.
+
+    ``rows`` are those of the ledger, which has forgotten ``forgotten`` others; ``results`` each a name, a tool and the gaps of
+    an absence; ``scripts`` those of the turn ``scripts_turn`` by the names of their results; ``new`` rows no call has told of
+    yet; ``answer`` when the last answer was given, and its digest.
+    """
+
+    rows: tuple[Row, ...] = ()
+    forgotten: int = 0
+    results: tuple[tuple[str, str | None, int], ...] = ()
+    scripts_turn: int = 0
+    scripts: tuple[tuple[str, Submission], ...] = ()
+    new: tuple[Row, ...] = ()
+    answer: tuple[At, str] | None = None
 
 
 @dataclass(slots=True)
@@ -212,6 +218,31 @@ class Track:
         """The application says itself what a result is."""
         ref = declared.tool_call_id
         return self.ledger.stand(declared, at, known=self.knows(ref), gaps=self.gaps(ref), declared_by="application")
+
+    def saved(self, *, text: bool) -> SavedTrack:
+        """What it knows, as values. Without ``text``, not the scripts that were submitted in this turn."""
+        return SavedTrack(
+            self.ledger.rows,
+            self.ledger.forgotten,
+            tuple((ref, known.tool, known.gaps) for ref, known in self._results.items()),
+            self._scripts_turn,
+            tuple(self._scripts.items()) if text else (),
+            tuple(self._new),
+            None if self._answer is None else (self._answer.at, self._answer.digest),
+        )
+
+    @classmethod
+    def restored(cls, options: Findings, saved: SavedTrack) -> Track:
+        """One that knows this."""
+        track = cls(options, ledger=Ledger(saved.rows))
+        track.ledger.forgotten = saved.forgotten
+        for ref, tool, gaps in saved.results[-RESULTS_LIMIT:]:
+            track._results[ref] = _Known(tool, gaps)
+        track._scripts, track._scripts_turn = dict(saved.scripts[:SCRIPTS_LIMIT]), saved.scripts_turn
+        track._new = list(saved.new)
+        if saved.answer is not None:
+            track._answer = _Answer(*saved.answer)
+        return track
 
     def fork(self) -> Track:
         """A copy that goes its own way."""

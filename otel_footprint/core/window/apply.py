@@ -98,6 +98,7 @@ def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Ca
     absent = [ref for slot in [*parent.slots, *parent.outputs] for ref in slot.refs if ref not in kept]
     thread.corpus = parent.corpus.fork()
     thread.corpus.leave(absent, decision="start", decided_by="application", dropped=call.ref)
+    thread.track = None if parent.track is None else parent.track.fork()
     thread.names = parent.names.fork()
     thread.calls = parent.calls
     thread.system = parent.system
