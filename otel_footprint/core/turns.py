@@ -53,6 +53,15 @@ def tools_of_results(messages: Sequence[Message]) -> tuple[str | None, ...]:
     return tuple(names)
 
 
+@dataclass(frozen=True, slots=True)
+class SavedNames:
+    """Results so far and calls that wait for one, by their ids; tools by the ids of their calls."""
+
+    results: tuple[tuple[str | None, int], ...] = ()
+    waiting: tuple[tuple[str | None, int], ...] = ()
+    tools: tuple[tuple[str, str], ...] = ()
+
+
 class ResultNames:
     """Gives every call and result of one history its reference, in the order they appear.
 
@@ -93,6 +102,17 @@ class ResultNames:
             self._waiting[call_id] -= 1
         tool = result.name or (self._tools.get(call_id) if call_id is not None else None)
         return result_reference(call_id, count), tool
+
+    def saved(self) -> SavedNames:
+        """What it knows, as values."""
+        return SavedNames(tuple(self._results.items()), tuple(self._waiting.items()), tuple(self._tools.items()))
+
+    @classmethod
+    def restored(cls, saved: SavedNames) -> ResultNames:
+        """One that knows this."""
+        names = cls()
+        names._results, names._waiting, names._tools = dict(saved.results), dict(saved.waiting), dict(saved.tools)
+        return names
 
     def fork(self) -> ResultNames:
         """A copy that goes its own way."""

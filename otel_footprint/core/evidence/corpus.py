@@ -71,6 +71,8 @@ class Corpus:
         self._deriver = Deriver()
         self._gone = 0
         self._forgot = False
+        self._sealed = False  # of some texts only a digest is known
+        self._lost = False  # what earlier answers computed is not known
         self._calls_forgotten = 0
         self._result_bytes = 0
         self._kept_bytes = 0
@@ -94,7 +96,10 @@ class Corpus:
         self._other_bytes += len(text)
 
     def hand_in(self, text: str, name: str) -> None:
-        """Add evidence the application handed in under a name; it never leaves."""
+        """Add evidence the application handed in under a name; it never leaves. The same again changes nothing."""
+        known = self._current.get(name)
+        if known is not None and known.handed_in and known.carried.text == text and not known.unread:
+            return
         self._add(text, ref=name, call_id=None, tool=None, turn=0, served=None, position=None, handed_in=True)
 
     def call(self, call: ToolCall, *, ref: str, turn: int, position: int | None = None) -> None:
@@ -176,6 +181,7 @@ class Corpus:
         other._read_bytes = self._read_bytes
         other._gone = self._gone
         other._forgot = self._forgot
+        other._sealed, other._lost = self._sealed, self._lost
         other._calls_forgotten = self._calls_forgotten
         other._other_bytes = self._other_bytes
         return other
@@ -205,6 +211,11 @@ class Corpus:
         )
         self._measure()
         return judgement
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether it was restored without its texts, and not all that belongs to it has come by again."""
+        return self._sealed or self._lost
 
     @property
     def calls_made(self) -> int:
@@ -255,6 +266,8 @@ class Corpus:
             sources.extend(reporting)
             stacks.append(sibling._stack)
         reasons = set(blind)
+        if self.is_sealed or any(sibling.is_sealed for sibling in siblings):
+            reasons.add("unseen_history")
         if any(map(_OPAQUE, sources)):
             reasons.add("opaque_content")
         if any(map(_UNREAD, sources)):
