@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -218,3 +222,43 @@ def test_under_a_closure_that_shows_what_it_wraps_it_stays_where_it_is():
 def test_a_method_that_the_class_does_not_have_is_refused():
     with pytest.raises(KeyError):
         Lid(Resource, "other", lambda *_: None).put_on()
+
+
+LATE = """
+import sys
+from acting_cases import Director, Hook, last_with_notice
+from otel_footprint.genai.hook import FootprintHook
+from otel_footprint.genai.instrumentation import turn_off, turn_on
+from otel_footprint.providers import acting
+from otel_footprint.testing.provider import ScriptedProvider, Text
+
+told, director = [], Director(window=last_with_notice)
+for step in sys.argv[1:]:
+    if step == "ours":
+        acting.install(director)
+    else:
+        turn_on(None, hook=FootprintHook(told.append))
+assert not {"openai", "anthropic", "google.genai", "botocore"} & set(sys.modules)
+import openai
+with ScriptedProvider(Text("ok")) as provider:
+    client = openai.OpenAI(base_url=provider.openai_url, api_key="x", max_retries=0)
+    messages = [{"role": "user", "content": word} for word in "abc"]
+    client.chat.completions.create(model="m", messages=messages)
+assert len(provider.requests[0].json["messages"]) == 2
+assert len(told[0].call.messages) == 2
+turn_off()
+acting.uninstall()
+import wrapt
+create = vars(openai.resources.chat.completions.Completions)["create"]
+assert not isinstance(create, wrapt.ObjectProxy), create
+"""
+
+
+@pytest.mark.parametrize("order", [("ours", "official"), ("official", "ours")], ids="-".join)
+def test_an_sdk_that_is_imported_afterwards(order):
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parents[2])])}
+    done = subprocess.run(
+        [sys.executable, "-c", LATE, *order], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
