@@ -68,7 +68,7 @@ class Anchors:
         for year, month, day in days_of(asked):
             before = "" if year is None else f"{year}" if day is None else f"{year % 100:02d}"
             yield Anchor(f"{before}-{month:02d}" if day is None else f"{before}-{month:02d}-{day:02d}")
-        for minute in _minutes(asked):
+        for minute in minutes_of(asked):
             hour, past = divmod(minute % 1440, 60)
             yield Anchor(f"{hour:02d}:{past:02d}")
         yield from _hex_anchors(asked)
@@ -77,10 +77,13 @@ class Anchors:
         """All of them."""
         for day in days_of(asked):
             yield from self._day_anchors(*day)
-        for minute in _minutes(asked):
+        for minute in minutes_of(asked):
             yield from self._minute_anchors(minute)
         if asked.wants:
-            fits = _has_unit if asked.kind in ("quantity", "duration", "percent") else None
+            bare = asked.kind in ("money", "number") or any(want.unit is None for want in asked.wants)
+            fits = None if bare else _has_unit
+            if asked.kind == "percent" and asked.number is not None:
+                yield Anchor(format((asked.number / 100).normalize(), "f"))
             groups = self._haystack.groups_digits
             for spelled in _number_anchors(asked):
                 if groups or "," not in spelled:
@@ -177,7 +180,7 @@ def days_of(asked: typed.Typed) -> Iterator[Day]:
     return (one for one in found if one[0] is not None or (one[1], one[2]) not in days)
 
 
-def _minutes(asked: typed.Typed) -> Iterator[int]:
+def minutes_of(asked: typed.Typed) -> Iterator[int]:
     """The minutes of the day that would satisfy the asked value, each once; of a time with a zone those of every zone."""
     if asked.kind != "time":
         return

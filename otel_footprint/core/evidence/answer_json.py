@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -107,3 +107,31 @@ def _field(stack: list[str | int]) -> str | None:
         if isinstance(step, str):
             return step
     return None
+
+
+def as_lines(text: str, found: Sequence[Piece]) -> str:
+    """A JSON answer as text of the same length with a line for each object: its keys and leaves, at their places.
+
+    An object around others is left out, so that a line speaks of one thing.
+    """
+    objects: dict[tuple[str | int, ...], list[Piece]] = {}
+    for piece in found:
+        objects.setdefault(_object_of(piece), []).append(piece)
+    around = {path[:length] for path in objects for length in range(len(path))}
+    lines = ["\n"] * len(text)
+    for path, held in objects.items():
+        if path in around:
+            continue
+        start, end = held[0].start, max(piece.end for piece in held)
+        lines[start:end] = " " * (end - start)
+        for piece in held:
+            lines[piece.start : piece.end] = text[piece.start : piece.end].replace("\n", " ")
+    return "".join(lines)
+
+
+def _object_of(piece: Piece) -> tuple[str | int, ...]:
+    """The path of the object a key or leaf is in; items of a list in it count too."""
+    path = piece.path
+    while path and isinstance(path[-1], int):
+        path = path[:-1]
+    return path[:-1]

@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence import typed
-from otel_footprint.core.evidence.anchors import Anchor, Anchors, Day, days_of
+from otel_footprint.core.evidence.anchors import Anchor, Anchors, Day, days_of, minutes_of
 from otel_footprint.core.evidence.haystack import Haystack
 from otel_footprint.core.evidence.pieces import gathered
 from otel_footprint.core.evidence.reader import read
+from otel_footprint.core.evidence.typed.fields import field_of
 from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
 from otel_footprint.core.messages import Json
 
@@ -30,11 +31,11 @@ _FEW: Final = 4
 _WINDOW: Final = 160
 _YEARS_READ: Final = 500_000
 _EPOCH_SCALES: Final = (1, 10**3, 10**6, 10**9)
+_FIRST_EPOCH: Final = 10**8
 _DAY: Final = 86_400
 _ZONES: Final = 14 * 3_600
 _SLACK: Final = 1e-12
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?=-\d\d)")
-_MOMENT: Final = re.compile(r"time|date|_at$|stamp|created|updated|epoch|^ts$|start|end|since|until", re.IGNORECASE)
 
 Sort: TypeAlias = Literal["whole", "decimal", "fraction"]
 _Kind: TypeAlias = "tuple[str | None, Sort, bool]"
@@ -53,6 +54,7 @@ class Bulk:
         self._strings: typed.LeafIndex | None = None  # of all strings that needed reading
         self._anchors = Anchors(haystack)
         self._years: set[int] | None = None
+        self._by_minute: dict[int, list[tuple[str, float]]] | None = None
         self._bounded = False
         self._few = _FEW
         self._max_hits = MAX_HITS
@@ -140,11 +142,15 @@ class Bulk:
                             yield key, number
 
     def _epoch(self, asked: typed.Typed) -> Iterator[Found]:
+        for minute in minutes_of(asked):
+            for field, seconds in self._moments().get(minute, ())[: self._few]:
+                if carries(typed.LeafIndex([(field, int(seconds))]), asked, lambda _: True):
+                    yield field, seconds
         days = [_day_start(day) for day in days_of(asked) if day[0] is not None]
         if not days:
             return
         for (key, sort, negative), sizes in self._arrays().items():
-            if sort != "whole" or negative or key is None or not _MOMENT.search(key):
+            if sort != "whole" or negative or key is None or not field_of(key).moment:
                 continue
             for start in days:
                 for scale in _EPOCH_SCALES:
@@ -154,6 +160,19 @@ class Bulk:
                         if carries(index, asked, lambda _: True):
                             yield key, sizes[place]
                         place += 1
+
+    def _moments(self) -> dict[int, list[tuple[str, float]]]:
+        """The numbers that may be epoch seconds, by their minute of the day."""
+        if self._by_minute is None:
+            self._by_minute = {}
+            for (key, sort, negative), sizes in self._arrays().items():
+                if sort == "whole" and not negative and key is not None and field_of(key).moment:
+                    for size in sizes[bisect_left(sizes, _FIRST_EPOCH) :]:
+                        seconds = size
+                        while seconds >= 10**10:
+                            seconds /= 1000
+                        self._by_minute.setdefault(int(seconds // 60) % 1440, []).append((key, size))
+        return self._by_minute
 
     # --- strings
 

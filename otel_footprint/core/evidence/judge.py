@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from otel_footprint.core.evidence import typed
+from otel_footprint.core.evidence.answer_json import as_lines
 from otel_footprint.core.evidence.asking import Asked
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver, Surroundings
@@ -115,6 +116,8 @@ def judge(
     findings, asked = account(extraction, ground, turn)
     if extraction.pieces is None:
         findings += _placed(text, findings, asked, ground)
+    else:
+        _placed(as_lines(text, extraction.pieces), findings, asked, ground, counts=False)
     offered = _offered(text, findings)
     findings = [
         finding
@@ -176,8 +179,13 @@ def account(extraction: Extraction, ground: Ground, turn: int) -> tuple[list[Fin
     return [*findings, *beyond], asked
 
 
-def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], ground: Ground) -> list[Finding]:
-    """Say of each value whether it is beside the name of another row than its own; returns the small numbers that are."""
+def _placed(
+    text: str, findings: Sequence[Finding], asked: Sequence[Asked], ground: Ground, *, counts: bool = True
+) -> list[Finding]:
+    """Say of each value whether it is beside the name of another row than its own; returns the small numbers that are.
+
+    Without ``counts`` small numbers with a word beside them are not looked at.
+    """
 
     def carries(index: int, carried: Carried) -> bool:
         question = asked[index]
@@ -190,7 +198,7 @@ def _placed(text: str, findings: Sequence[Finding], asked: Sequence[Asked], grou
     return [
         Finding(candidate, "read", sources, misplaced=places)
         for candidate, places, sources in place(
-            text, findings[: len(asked)], ground.window, ground.said, carries, ground.row_names
+            text, findings[: len(asked)], ground.window, ground.said, carries, ground.row_names, counts=counts
         )
     ]
 

@@ -54,11 +54,13 @@ def place(
     said: Sequence[Carried],
     carries: Callable[[int, Carried], bool],
     row_names: RowNames,
+    *,
+    counts: bool = True,
 ) -> list[tuple[Candidate, tuple[Misplaced, ...], tuple[Source, ...]]]:
     """Give the findings their ``misplaced`` places; returns the small numbers that are values only because of theirs, with
     their places and the results that carry them.
 
-    ``carries`` says whether a text carries the value of the finding with that index; ``row_names`` are those of the window.
+    Without ``counts`` small numbers are left alone. ``carries`` says whether a text carries the value of the finding with that index; ``row_names`` are those of the window.
     """
     text = text[:MAX_ANSWER]
     if not any(finding.status in _READ for finding in findings) and not says_numbers(text):
@@ -81,6 +83,8 @@ def place(
             finding.misplaced = placement.of_value(
                 Asked(tuple(finding.candidate.spans), _spelled(finding.candidate), tables, partial(carries, index))
             )
+    if not counts:
+        return []
     numbers = placement.small_numbers()
     for finding in findings:
         starts = [start for start, _ in finding.candidate.spans]

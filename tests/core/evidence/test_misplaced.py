@@ -332,3 +332,32 @@ def test_any_text_is_survived(content: str, answer: str) -> None:
 )
 def test_hostile_text_ends(content: str, answer: str) -> None:
     judge(answer, content)
+
+
+STOCK: Json = [
+    {"name": "Laptop Stand", "price": 45.5, "units_sold": 1204, "since": "2024-05-20"},
+    {"name": "Desk Lamp", "price": 89.99, "units_sold": 3417, "since": "2024-06-11"},
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "misplaced"),
+    [
+        ({"items": [{"name": "Desk Lamp", "price": 89.99}, {"name": "Laptop Stand", "price": 45.5}]}, []),
+        ({"items": [{"name": "Desk Lamp", "price": 45.5}, {"name": "Laptop Stand", "price": 89.99}]}, ["45.5", "89.99"]),
+        ({"item": "Desk Lamp", "sold": 1204, "since": "May 20, 2024"}, ["1204", "May 20, 2024"]),
+        ({"item": "Desk Lamp", "sold": 3417, "since": "June 11, 2024"}, []),
+        ([{"name": "Desk Lamp"}, {"price": 45.5}], []),  # not the same object
+        ({"cheaper_than": "Desk Lamp", "name": "Laptop Stand", "price": 45.5}, []),  # two rows are named
+        ({"name": "Desk Lamp", "alternatives": [{"price": 45.5}]}, []),  # what is around other objects is no row
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_object_of_a_json_answer_is_a_row(answer: Json, misplaced: list[str], indent: int | None) -> None:
+    corpus = Corpus(Evidence())
+    corpus.result(ToolResult("a", "list", STOCK), ref="a", tool="list", turn=1, served=None)
+    text = json.dumps(answer, indent=indent)
+    judgement = corpus.judge(text, turn=1, tools_offered=True)
+    places = [place for value in judgement.values for place in value.misplaced]
+    assert sorted(text[slice(*place.span)] for place in places) == sorted(misplaced)
+    assert not any(value.flagged for value in judgement.values)
