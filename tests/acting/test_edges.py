@@ -293,3 +293,36 @@ def test_a_revision_that_cannot_be_written_leaves_the_answer_standing(
         assert agent.ask("Then tell me again.") == RIGHT.text
     counts = [(p.attributes["verdict"], p.value) for p in sink.metrics("agentfootprint.answers") if p.value]
     assert sorted(counts) == [("grounded", 1), ("ungrounded", 1)]
+
+
+def test_guard_where_the_provider_holds_the_window(act: Callable[..., Sink]) -> None:
+    sink = act(evidence=Evidence(posture="guard"))
+    tool: Any = {
+        "type": "function",
+        "name": "get_order",
+        "parameters": {"type": "object", "properties": {}},
+        "strict": False,
+    }
+    with ScriptedProvider([READ, WRONG, RIGHT, Text("You are welcome.")]) as provider:
+        client = openai.OpenAI(base_url=provider.openai_url, api_key="x", max_retries=0)
+        first = client.responses.create(model=MODEL, input="Which order?", tools=[tool])
+        (call,) = [item for item in first.output if item.type == "function_call"]
+        result: Any = [{"type": "function_call_output", "call_id": call.call_id, "output": '{"order_id": "W-5918442"}'}]
+        second = client.responses.create(model=MODEL, input=result, previous_response_id=first.id, tools=[tool])
+        assert second.output_text == RIGHT.text
+        asked, again = provider.requests[1].json, provider.requests[2].json
+        assert again["previous_response_id"] == asked["previous_response_id"] == first.id
+        assert again["input"][: len(result)] == result
+        assert WRONG.text in text_of(again["input"][-2])
+        assert "W-5918449" in text_of(again["input"][-1])
+        third = client.responses.create(model=MODEL, input="Thank you.", previous_response_id=second.id)
+        assert third.output_text == "You are welcome."
+    spans = sorted(sink.chat_spans, key=lambda span: span.start_time or 0)
+    assert [(span.attributes or {}).get("agentfootprint.evidence.action") for span in spans] == [
+        None,
+        "recheck",
+        "grounded",
+        "none",
+    ]
+    assert {(span.attributes or {}).get("agentfootprint.turn") for span in spans} == {1, 2}
+    assert len({(span.attributes or {}).get("agentfootprint.conversation.id") for span in spans}) == 1
