@@ -145,7 +145,9 @@ class Live:
             tools=request.tools,
             conversation_id=request.conversation_id,
             conversation_source="explicit" if request.conversation_id else None,
-            input_tokens=1 + sum(message.chars for message in planned.window) // 4 if tokens is None else tokens or None,
+            input_tokens=1 + sum(message.chars for message in planned.window) // 4
+            if tokens is None
+            else tokens or None,
             planned=planned.facts(revisable=revisable, **facts),
         )
         decisions = self.conversations.observe(call)

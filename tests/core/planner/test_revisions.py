@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from planner_cases import Called, Live, asks, correction, result, run, says, user
 
 from otel_footprint.core.messages import Message
@@ -133,3 +136,17 @@ def test_a_posture_acts_only_where_it_can() -> None:
     assert action(posture="rails") == ("rails", "refused")
     assert action(posture="rails", revisable=True, stream_unheld=True)[0] == "assist"
     assert action(posture="rails", stream_unheld=True) == ("assist", "flagged")
+
+
+@pytest.mark.parametrize("tie", [{"conversation_id": "a", "trace_id": None}, {"trace_id": 7}])
+def test_one_revision_a_turn_also_where_the_provider_holds_the_window(tie: dict[str, Any]) -> None:
+    live = Live(SlidingWindow(1), server_held=True, **tie)
+    first = live.call([user("One.")], DRAFT, posture="guard", revisable=True)
+    second = revised(live, first, asks(("look", "tool_0")))
+    assert second.window == (user("One."), DRAFT, CHECK)
+    later = live.call([result("look", "rows")], says("It is done."), posture="guard")
+    assert not later.planned.revision_available
+    assert later.window == (result("look", "rows"),), "the provider has the pair already"
+    next_turn = live.call([user("Two.")], says("It is done."), posture="guard")
+    assert next_turn.planned.revision_available
+    assert next_turn.planned.turn == 2
