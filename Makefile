@@ -23,7 +23,7 @@ test: $(VENV)/.ready-dev  ## the whole test suite
 replay: $(VENV)/.ready-dev  ## every recorded conversation as a live agent under every window strategy, a minute or two
 	OTEL_FOOTPRINT_REPLAY=all $(BIN)/python -m pytest $(PYTEST) tests/replay/test_acting_replay.py
 
-e2e: $(VENV)/.ready-dev  ## with a real collector, Jaeger, Prometheus and Alertmanager; builds what is missing (needs Go, minutes, once)
+e2e: $(VENV)/.ready-e2e  ## with a real collector, Jaeger, Prometheus and Alertmanager; builds what is missing (needs Go, minutes, once)
 	$(BIN)/python scripts/servers.py --out .cache/servers
 	OTEL_FOOTPRINT_SERVERS=$(CURDIR)/.cache/servers $(BIN)/python -m pytest $(PYTEST) tests/e2e
 
@@ -75,6 +75,10 @@ $(VENV)/.ready-dev: pyproject.toml
 	@echo "making $(VENV) for development (once)"
 	@.ci/install $(VENV) --editable ".[all]" --group dev
 	@touch $@ $(VENV)/.ready-demo
+
+$(VENV)/.ready-e2e: $(VENV)/.ready-dev
+	@.ci/install $(VENV) --group e2e
+	@touch $@
 
 .venv-oldest/.ready: pyproject.toml .ci/oldest.txt
 	rm -rf .venv-oldest

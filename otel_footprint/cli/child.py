@@ -20,12 +20,10 @@ import signal
 import threading
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import IO, Any, Final, cast
 
 from otel_footprint.boundary import guard
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from otel_footprint.cli.forks import flush, survive_forks
 
 FOLDER: Final = "OTEL_FOOTPRINT_RUN_FOLDER"
 """A private folder of the run, where processes leave word of the files they write."""
@@ -51,6 +49,8 @@ def start() -> None:
         if not out:
             _tally(Path(os.environ[FOLDER]), below_python=_is_below(above))
         _flush_on_sigterm(providers)
+        if not out:
+            survive_forks(providers)
 
 
 def _is_below(above: str | None) -> bool:
@@ -254,21 +254,12 @@ def _flush_on_sigterm(providers: tuple[Any, ...]) -> None:
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         return
 
-    def flush() -> None:
-        for provider in providers:
-            force: Callable[[int], object] | None = getattr(provider, "force_flush", None)
-            if force is not None:
-                with guard("run.flush"):
-                    force(int(_FLUSH_SECONDS * 1000))
-
     started = os.getpid()
 
     def on_sigterm(number: int, frame: FrameType | None) -> None:
         if os.getpid() == started:  # a forked worker is not made to wait: the SDK's locks may be dead in it
-            # In a thread with a limit: the main thread was interrupted anywhere, perhaps while it held such a lock.
-            worker = threading.Thread(target=flush, daemon=True)
-            worker.start()
-            worker.join(_FLUSH_SECONDS)
+            # In threads with a limit: the main thread was interrupted anywhere, perhaps while it held such a lock.
+            flush(providers, _FLUSH_SECONDS)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

@@ -28,6 +28,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 import otel_footprint
 from otel_footprint.testing.provider import Request, ScriptedProvider, Step, Text, ToolCalls, ToolUse
 
+LOST = ("otel.sdk.processor.span.processed", "otel.sdk.exporter.span.exported")
 TOOLS: Any = [
     {"type": "function", "function": {"name": "get_order", "parameters": {"type": "object", "properties": {}}}}
 ]
@@ -155,9 +156,8 @@ def _points(reader: InMemoryMetricReader) -> dict[str, Any]:
                     labels = dict(point.attributes or {})
                     if metric.name == "agentfootprint.answers":
                         answers[str(labels["verdict"])] += point.value  # type: ignore[union-attr]
-                    elif metric.name in ("otel.sdk.processor.span.processed", "otel.sdk.exporter.span.exported"):
-                        if "error.type" in labels:
-                            lost[f"{metric.name} {labels['error.type']}"] += point.value  # type: ignore[union-attr]
+                    elif metric.name in LOST and "error.type" in labels:
+                        lost[f"{metric.name} {labels['error.type']}"] += point.value  # type: ignore[union-attr]
     return {"answers": {k: v for k, v in answers.items() if v}, "lost": dict(lost)}
 
 
