@@ -10,6 +10,8 @@ Rules
 - A failed answer goes back as the items it came as; under ``store=False`` the provider cannot look an item up by its id, so
   reasoning goes back only where it is carried encrypted, and text without the id of its item. A call of a declared answer
   tool goes back as text, since a call without its output would be refused.
+- Items of hosted tools go back with a failed answer and are not in its canonical message: the completion hook is not told of
+  them in a request, and the draft is known by what the hook is told.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from otel_footprint.core.messages import Message
+from otel_footprint.core.messages import Message, ServerToolCall, ServerToolResult
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.providers import openai_responses
 from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of
@@ -103,7 +105,8 @@ class OpenAIResponses:
         )
         if not items:
             return None
-        return Draft(said, items)
+        parts = tuple(part for part in said.parts if not isinstance(part, (ServerToolCall, ServerToolResult)))
+        return Draft(Message("assistant", parts), items)
 
     def merge(self, kwargs: Mapping[str, Any], events: Sequence[Any]) -> Any | None:
         """See :class:`~otel_footprint.providers.surface.Surface`. The last event carries the whole response."""

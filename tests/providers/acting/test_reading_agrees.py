@@ -5,6 +5,7 @@ Left out are items that the official instrumentation does not pass on (hosted to
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +13,12 @@ import openai
 import pytest
 
 from otel_footprint.core.call import Call
+from otel_footprint.core.window.items import Kept, Put
 from otel_footprint.genai.hook import FootprintHook, HookCall
 from otel_footprint.genai.instrumentation import turn_off, turn_on
 from otel_footprint.providers.openai_chat_surface import OpenAIChat
 from otel_footprint.providers.openai_responses_surface import OpenAIResponses
-from otel_footprint.testing.provider import ScriptedProvider, Text, ToolCalls, ToolUse
+from otel_footprint.testing.provider import Raw, ScriptedProvider, Text, ToolCalls, ToolUse
 
 
 def calling(arguments: str) -> list[dict[str, Any]]:
@@ -147,3 +149,59 @@ def test_an_answer_that_the_application_appends_is_the_output_the_hook_was_told(
     responses = OpenAIResponses().read({"input": output})
     assert responses is not None
     assert responses.messages[0] == told[1].call.outputs[0].message
+
+
+SEARCHED = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}}
+REMOTE = {"type": "mcp_call", "id": "mcp_1", "server_label": "s", "name": "f", "arguments": "{}", "output": "12.50"}
+REFUSED = {**SAID, "content": [{"type": "refusal", "refusal": "No."}]}
+
+
+@pytest.mark.parametrize("store", [True, False])
+@pytest.mark.parametrize(
+    "output",
+    [
+        [SAID],
+        [THOUGHT, SAID],
+        [SEARCHED, SAID],
+        [THOUGHT, SEARCHED, REMOTE, SAID],
+        [REFUSED],
+        [FUNCTION],
+        [THOUGHT, FUNCTION],
+    ],
+    ids=lambda output: "-".join(item["type"] for item in output),
+)
+def test_an_answer_that_goes_back_is_told_as_the_draft(told, output, store):
+    surface = OpenAIResponses()
+    body = {"id": "r", "object": "response", "created_at": 0, "model": "m", "output": output, "status": "completed"}
+    kwargs = {"model": "m", "input": "a", "store": store}
+    with ScriptedProvider([Raw(json.dumps(body)), Text("ok")]) as provider:
+        client = client_of(provider)
+        draft = surface.draft(kwargs, client.responses.create(**kwargs))
+        reading = surface.read(kwargs)
+        assert draft is not None
+        assert reading is not None
+        client.responses.create(**surface.write(kwargs, reading, [Kept(0), Put(draft.message, draft.native)]))
+    assert list(told[1].call.messages) == [*reading.messages, draft.message]
+
+
+MESSAGES = {
+    "text": {"content": "It costs 12.50."},
+    "refusal": {"content": None, "refusal": "No."},
+    "call": {"content": "Here.", "tool_calls": calling('{"cost": 12.5}')[1]["tool_calls"]},
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_chat_answer_that_goes_back_is_told_as_the_draft(told, name):
+    surface = OpenAIChat()
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **MESSAGES[name]}}
+    body = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    kwargs = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+    with ScriptedProvider([Raw(json.dumps(body)), Text("ok")]) as provider:
+        client = client_of(provider)
+        draft = surface.draft(kwargs, client.chat.completions.create(**kwargs))
+        reading = surface.read(kwargs)
+        assert draft is not None
+        assert reading is not None
+        client.chat.completions.create(**surface.write(kwargs, reading, [Kept(0), Put(draft.message, draft.native)]))
+    assert list(told[1].call.messages) == [*reading.messages, draft.message]
