@@ -73,8 +73,11 @@ class Played:
 class Player(Protocol):
     """An agent on one API."""
 
-    def play(self, recorded: Recorded, played: Played) -> None:
-        """The whole conversation; ``played`` takes what happens."""
+    def play(self, recorded: Recorded, played: Played, *, remembered: int = 0) -> None:
+        """The whole conversation; ``played`` takes what happens.
+
+        The first ``remembered`` of the model's messages are in the application's list when it starts: it was restarted.
+        """
         ...
 
 
@@ -89,10 +92,12 @@ class OpenAIPlayer:
         self.client = client
         self.streamed = streamed
 
-    def play(self, recorded: Recorded, played: Played) -> None:
+    def play(self, recorded: Recorded, played: Played, *, remembered: int = 0) -> None:
         history: list[Message] = [{"role": "system", "content": recorded.system}]
+        answers = 0
         for message in recorded.messages:
-            if message["role"] != "assistant":
+            answers += message["role"] == "assistant"
+            if message["role"] != "assistant" or answers <= remembered:
                 history.append(message)
                 continue
             played.lists.append(list(history))
@@ -119,10 +124,18 @@ class AnthropicPlayer:
         self.client = client
         self.streamed = streamed
 
-    def play(self, recorded: Recorded, played: Played) -> None:
+    def play(self, recorded: Recorded, played: Played, *, remembered: int = 0) -> None:
         history: list[Message] = []
+        answers = 0
         for message in recorded.messages:
-            if message["role"] == "user":
+            answers += message["role"] == "assistant"
+            if message["role"] == "assistant" and answers <= remembered:
+                blocks: list[Message] = [{"type": "text", "text": message["content"]}] if message["content"] else []
+                for call in message.get("tool_calls") or ():
+                    asked = {"name": call["function"]["name"], "input": json.loads(call["function"]["arguments"])}
+                    blocks.append({"type": "tool_use", "id": f"toolu_remembered_{answers}", **asked})
+                history.append({"role": "assistant", "content": blocks})
+            elif message["role"] == "user":
                 history.append({"role": "user", "content": message["content"]})
             elif message["role"] == "tool":
                 (use,) = (block for block in history[-1]["content"] if block["type"] == "tool_use")

@@ -61,19 +61,26 @@ def start(sink: Sink, strategy: str | otel_footprint.WindowStrategy) -> None:
 
 
 def play_all(
-    sink: Sink, api: Api, strategy: str, chosen: Iterable[Recorded], *, fails_every: int = 0
+    sink: Sink,
+    api: Api,
+    strategy: str,
+    chosen: Iterable[Recorded],
+    *,
+    fails_every: int = 0,
+    restarted: bool = False,
 ) -> tuple[Tally, list[Message]]:
     """Play these conversations and check each; what they held, and the requests that failed."""
     tally = Tally()
     with in_process(api) as (player, model):
         model.fails_every = fails_every
         for recorded in chosen:
-            model.script = iter(recorded.script)
+            remembered = len(recorded.script) // 2 if restarted else 0
+            model.script = iter(recorded.script[remembered:])
             played = Played(wire=model.wire)
             model.wire.clear()
             # Half of the applications say which conversation it is.
             with otel_footprint.conversation(f"case-{recorded.number}") if recorded.number % 2 else nullcontext():
-                player.play(recorded, played)
+                player.play(recorded, played, remembered=remembered)
             with about(recorded):
                 check_run(api, strategy, played, sink.spans, tally)
                 assert sink.open_spans == ()
@@ -123,6 +130,15 @@ def test_calls_that_fail_and_are_made_again_evict_once(shared_data: Path, sink: 
     tally, failed = play_all(sink, api, strategy, conversations(shared_data)[::10], fails_every=3)
 
     assert len(failed) > 30
+    check_metrics(sink, strategy, tally)
+
+
+@pytest.mark.parametrize(("strategy", "api"), [PAIRS[0], PAIRS[-1]])
+def test_an_application_that_starts_in_the_middle(shared_data: Path, sink: Sink, strategy: str, api: Api) -> None:
+    start(sink, strategy)
+
+    tally, _ = play_all(sink, api, strategy, conversations(shared_data)[::5], restarted=True)
+
     check_metrics(sink, strategy, tally)
 
 
