@@ -201,7 +201,7 @@ class ActingCall:
                 record=planned.record,
                 result=planned.result,
                 messages_before=len(before),
-                messages_after=len(planned.window),
+                messages_after=planned.messages_after,
                 conversation=hint[0] if hint is not None else handle.id if handle is not None else None,
                 thread=hint[1] if hint is not None else None,
                 turn=planned.turn,

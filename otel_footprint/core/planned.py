@@ -95,6 +95,11 @@ class Planned:
     run_id: str = ""
     ticket: Ticket
 
+    @property
+    def messages_after(self) -> int:
+        """Messages of the window; an answer that was sent back and its correction are not of it."""
+        return len(self.ticket.state.items)
+
     def facts(
         self, *, posture: Posture = "assist", revisable: bool = False, stream_unheld: bool = False
     ) -> PlannedFacts:
