@@ -146,7 +146,8 @@ class Emitter:
 
     def _measure(self, emission: Emission) -> None:
         decisions, call = emission.decisions, emission.call
-        labels = self._instruments.call(call.model, call.agent)
+        acted = call.planned
+        labels = self._instruments.call(call.model, call.agent, acted.posture if acted is not None else None)
         if not decisions.judgements and not decisions.calls and not decisions.window.evictions:
             self._instruments.window(decisions.window, emission.context)
             return

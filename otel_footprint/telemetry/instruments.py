@@ -103,14 +103,14 @@ class Instruments:
         self._seeded_strategies: Final[dict[str, None]] = {}
         self._seed_base()
 
-    def call(self, model: str | None, agent: str | None) -> dict[str, str]:
-        """The labels of a call, whose answers' series exist at 0 from here on."""
+    def call(self, model: str | None, agent: str | None, posture: Posture | None = None) -> dict[str, str]:
+        """The labels of a call, whose answers' series exist at 0 from here on. ``posture`` None is that of the process."""
         labels: dict[str, str] = {}
         if model is not None:
             labels[names.LABEL_MODEL] = self._models.label(model)
         if agent is not None:
             labels[names.LABEL_AGENT] = self._agents.label(agent)
-        self._seed(self._posture, labels)
+        self._seed(posture or self._posture, labels)
         return labels
 
     def window(self, change: WindowChange, context: Context) -> None:

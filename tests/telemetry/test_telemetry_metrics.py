@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from opentelemetry import context
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from otel_footprint.core.call import Call
+from otel_footprint.core.call import Call, PlannedFacts
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS
 from otel_footprint.telemetry.emitter import Emission
 from otel_footprint.telemetry.instruments import BORN_AT_ZERO, OTHER, Names
-from tests.telemetry.telemetry_cases import EVICTION, RICH, Pipeline, decisions, judgement, value, window
+from tests.telemetry.telemetry_cases import CALL, EVICTION, RICH, Pipeline, decisions, judgement, value, window
 
 UNGROUNDED = decisions(judgement(value(status="unsupported"), verdict="ungrounded"))
 LABELS = {"model": "gpt-x", "agent": "support", "posture": "assist"}
@@ -296,3 +296,17 @@ def test_a_fault_in_one_carrier_leaves_the_others_whole(pipeline: Pipeline, swal
 class _Unprintable:
     def __str__(self) -> str:
         raise ValueError("no name")
+
+
+def test_the_series_of_a_posture_that_only_a_conversation_asks_for_exist_before_its_first_answer(
+    pipeline: Pipeline,
+) -> None:
+    emitter = pipeline.emitter()
+    call = replace(CALL, planned=PlannedFacts(posture="guard"))
+    pipeline.emit(emitter, decisions(), call)  # it asks for a tool
+    before = pipeline.points("agentfootprint.answers")
+
+    pipeline.emit(emitter, decisions(judgement(value(), posture="guard")), call)
+
+    [series] = _counted(pipeline.points("agentfootprint.answers"))
+    assert before[series] == 0
