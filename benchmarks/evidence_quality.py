@@ -36,6 +36,7 @@ from quality_figures import (
 from quality_gold import Score, d2t, rotowire
 from quality_mutants import Mutant, mutants
 from quality_peers import installed, told_the_fields
+from quality_phones import phone_answers
 from quality_replay import CORPORA, DATA, EXAMPLES, ROOT, Answer, answers_of
 
 PAGE = ROOT / "docs" / "evidence-quality.md"
@@ -80,6 +81,10 @@ def own(
                     print(
                         f"    missed {mutant.kind}: {mutant.before!r} -> {mutant.after!r} {where} {explain_missed(mutant)}"
                     )
+    if limit:
+        phones = mutants(phone_answers(), limit)
+        by_corpus["phones, made up"] = CheckerFigures("phones")
+        measure_mutants(product, phones, by_corpus["phones, made up"])
     for one in by_corpus.values():
         for kind, (hit, done) in one.recall.items():
             so_far = together.recall.get(kind, (0, 0))

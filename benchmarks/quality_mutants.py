@@ -99,6 +99,8 @@ def _mutant(kind: str, value: Value, answer: Answer, everything: Everything, rng
         rng.shuffle(digits)
         for digit in digits:
             changed = value.text[:place] + digit + value.text[place + 1 :]
+            if kind == "phone" and changed[0] != value.text[0] == "0":
+                continue  # what was a phone number is none any more
             if not everything.lacks(changed) or (kind in _ROUNDED and everything.rounds_to(changed)):
                 continue
             text = answer.text

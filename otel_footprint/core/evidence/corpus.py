@@ -54,9 +54,12 @@ CALL_BYTES: Final = 1_000
 
 
 class Corpus:
-    """Everything one thread's answers may draw on. ``options`` are the settings every answer is judged by."""
+    """Everything one thread's answers may draw on. ``options`` are the settings every answer is judged by.
 
-    def __init__(self, options: Evidence) -> None:
+    ``lost`` says that something it should hold is not known.
+    """
+
+    def __init__(self, options: Evidence, *, lost: bool = False) -> None:
         self.options = options
         self._said: list[Carried] = []
         self._words = Words()
@@ -72,7 +75,7 @@ class Corpus:
         self._gone = 0
         self._forgot = False
         self._sealed = False  # of some texts only a digest is known
-        self._lost = False  # what earlier answers computed is not known
+        self._lost = lost
         self._calls_forgotten = 0
         self._result_bytes = 0
         self._kept_bytes = 0

@@ -19,6 +19,11 @@ _INTERNATIONAL: Final = re.compile(r"\+\d{1,15}(?:[ \u00a0.-]{0,2}\(?(?<!\d)\d{1
 _AREA: Final = re.compile(r"\((\d{2,5})\)[ \u00a0-]?\d{2,4}(?:[ \u00a0.-]\d{2,4}){1,3}(?![\w-])")
 _GROUPS: Final = re.compile(r"(?:1[ \u00a0.-])?\d{3}([ \u00a0.-])\d{3}\1\d{4}(?![\w-]|[.,]\d)")
 
+_TRUNK: Final = re.compile(
+    r"0[1-9]\d{0,3}(?:(?:[ \u00a0/-]\d{2}){4}|[ \u00a0/-]\d{3,8}(?:[ \u00a0-]\d{2,4}){0,2})(?![\w-]|[.,/:]\d|[ \u00a0]\d)"
+)
+"""With the zero that national numbers begin with: ``020 7946 0123``, ``01 99 00 12 34``."""
+
 
 def phone_keys(written: str) -> Keys:
     """What a phone number asks for and carries: with a country code itself, and its national number where none is stated."""
@@ -57,6 +62,14 @@ def phone(plain: str, start: int, end: int) -> Typed | None:
         match = _AREA.match(plain, start - 1)
         if match is not None and 7 <= sum(map(str.isdigit, match[0])) <= 12:
             return _phone(plain, match.start(), match.end())
+    if plain[start] == "0" and 2 <= end - start <= 5 and previous not in ("-", ".", "/", ":", ",", "$"):
+        match = _TRUNK.match(plain, start)
+        if (
+            match is not None
+            and 9 <= sum(map(str.isdigit, match[0])) <= 12
+            and not plain[max(0, start - 2) : start].strip().isdigit()
+        ):
+            return _phone(plain, start, match.end())
     if end - start in (1, 3):
         match = _GROUPS.match(plain, start)
         if match is not None and previous not in ("-", ".", "/"):
