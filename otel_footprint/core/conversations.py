@@ -29,6 +29,8 @@ from otel_footprint.core.findings.stripping import Emission, Stripper
 from otel_footprint.core.findings.track import Track
 from otel_footprint.core.messages import Message
 from otel_footprint.core.session import Session
+from otel_footprint.core.state import keeping
+from otel_footprint.core.state.values import SavedResponse, SavedSession
 from otel_footprint.core.thread import Thread, without_system
 from otel_footprint.core.thread_index import ThreadIndex, place_of
 from otel_footprint.core.threads import Found, Instructions, Question, Rule, find
@@ -90,6 +92,7 @@ class Conversations:
         self._instructions = Instructions()
         self._stripper = Stripper()
         self._bytes = 0
+        self._sealed = 0  # conversations that were restored and lack something
         self._order = 0
         self.evicted_conversations: int = 0
 
@@ -101,18 +104,23 @@ class Conversations:
         """About how many bytes all conversations keep alive."""
         return self._bytes
 
-    def observe(self, call: Call, *, evidence: Evidence | None = None, findings: Findings | None = None) -> Decisions:
+    def observe(
+        self,
+        call: Call,
+        *,
+        evidence: Evidence | None = None,
+        findings: Findings | None = None,
+        declared: tuple[tuple[Emission, ...], ...] = (),
+    ) -> Decisions:
         """Take one call in and decide about it.
 
         ``evidence`` are the settings of its conversation, where it has its own. ``findings`` are on where they are given, and
-        stay on for the conversation.
+        stay on for the conversation; ``call`` and ``declared`` are then what ``stripped`` gave.
         """
         self._expire(call.now)
-        declared: tuple[tuple[Emission, ...], ...] = ()
-        if findings is not None:
-            call, declared = as_observed(call, self._stripper)
         if call.planned is not None:
             call = as_planned(call, call.planned)
+        self._open_sealed(call)
         read = self._read(call)
         question = self._question(call, read.window)
         session, found, match = self._find(call, read, question)
@@ -145,6 +153,10 @@ class Conversations:
         self._settle(session, call.now)
         return decisions
 
+    def stripped(self, call: Call) -> tuple[Call, tuple[tuple[Emission, ...], ...]]:
+        """A call without what the model declares in it and what is ours, and what was declared in each output."""
+        return as_observed(call, self._stripper)
+
     def track_of(self, conversation_id: str, thread: int) -> Track | None:
         """The findings of a thread; None where the thread is not known or findings are off."""
         session = self._sessions.get(conversation_id)
@@ -157,6 +169,68 @@ class Conversations:
         found = [] if session is None else [one for one in session.numbered.values() if one.track is not None]
         newest = max(found, key=lambda one: one.order, default=None)
         return None if newest is None or newest.track is None else (newest.number, newest.track)
+
+    def saved(self, conversation_id: str, *, text: bool) -> SavedSession | None:
+        """The state of a conversation as values; None where it is not known. Without ``text``, digests of all texts."""
+        session = self._sessions.get(conversation_id)
+        return None if session is None else keeping.save(session, self._held_by, text=text)
+
+    def restore(self, conversation_id: str, saved: SavedSession, *, inferred: bool = False, now: float) -> None:
+        """Go on with a conversation that was saved, in the place of what is known of it. ``now`` in Unix seconds."""
+        self._expire(now)
+        session, threads = keeping.restored(conversation_id, saved, inferred=inferred, evidence=self._evidence)
+        before = self._sessions.pop(conversation_id, None)
+        if before is not None:
+            self._let_go(before)
+        self._sessions[conversation_id] = session
+        for thread, one in zip(threads, saved.threads, strict=True):
+            self._order += 1
+            thread.order = self._order
+            place = place_of(thread)
+            session.index.put(thread, place)
+            session.numbered[thread.number] = thread
+            self._index.put(thread, place)
+            for held in one.responses:
+                self._drop_held(held.id)
+                self._responses[held.id] = _Held(thread, thread.epoch, held.sent, held.output, held.unseen)
+                thread.responses[held.id] = None
+            for server_thread in one.server_threads:
+                self._hold_server_thread(server_thread, thread)
+            thread.size = thread.size_bytes()
+        if session.opening is not None and session.opening.done:
+            session.opening = None
+        self._sealed += session.opening is not None
+        self._settle(session, now)
+
+    def _held_by(self, thread: Thread) -> list[SavedResponse]:
+        held = [(id_, self._responses[id_]) for id_ in thread.responses if id_ in self._responses]
+        return [
+            SavedResponse(id_, one.sent, one.output, one.unseen)
+            for id_, one in held
+            if one.thread is thread and one.epoch == thread.epoch and one.sent <= len(thread.slots)
+        ]
+
+    def _drop_held(self, response_id: str) -> None:
+        held = self._responses.get(response_id)
+        if held is not None:
+            self._drop_response(held.thread, response_id)
+
+    def _open_sealed(self, call: Call) -> None:
+        """Show the call to the conversations that were restored without texts and that it may belong to."""
+        if not self._sealed:
+            return
+        instruction = self._instructions.of(call.system)
+        if call.conversation_id:
+            named = self._sessions.get(call.conversation_id)
+            sessions = [] if named is None else [named]
+        else:
+            sessions = [session for session in self._sessions.values() if session.inferred]
+        for session in sessions:
+            if session.opening is not None:
+                session.opening.show(call, instruction)
+                if session.opening.done:
+                    session.opening = None
+                    self._sealed -= 1
 
     def hand_in(self, conversation_id: str, text: str, name: str, *, now: float) -> None:
         """Evidence that no tool returned, for a conversation that may not have had a call yet. ``now`` in Unix seconds."""
@@ -249,11 +323,14 @@ class Conversations:
             while len(thread.responses) > _RESPONSES_LIMIT:
                 self._drop_response(thread, next(iter(thread.responses)))
         if call.server_thread:
-            before = self._server_threads.get(call.server_thread)
-            if before is not None and before is not thread:
-                before.server_threads.pop(call.server_thread, None)
-            self._server_threads[call.server_thread] = thread
-            thread.server_threads[call.server_thread] = None
+            self._hold_server_thread(call.server_thread, thread)
+
+    def _hold_server_thread(self, server_thread: str, thread: Thread) -> None:
+        before = self._server_threads.get(server_thread)
+        if before is not None and before is not thread:
+            before.server_threads.pop(server_thread, None)
+        self._server_threads[server_thread] = thread
+        thread.server_threads[server_thread] = None
 
     def _drop_response(self, thread: Thread, response_id: str) -> None:
         thread.responses.pop(response_id, None)
@@ -291,10 +368,14 @@ class Conversations:
 
     def _forget_oldest(self) -> None:
         _, session = self._sessions.popitem(last=False)
+        self._let_go(session)
+        self.evicted_conversations += 1
+
+    def _let_go(self, session: Session) -> None:
         for thread in list(session.index):
             self._forget_thread(session, thread)
         self._bytes -= session.size
-        self.evicted_conversations += 1
+        self._sealed -= session.opening is not None
 
     def _forget_thread(self, session: Session, thread: Thread) -> None:
         session.forget(thread)

@@ -15,7 +15,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -70,11 +70,15 @@ class Planner:
         strategy: WindowStrategy | None,
         keep_last_tool_results: int = 2,
         keep_ledger_facts: int = 6,
-        standing: Callable[[str], Standing | None] | None = None,
+        standings: Callable[[tuple[str, int] | None], Callable[[str], Standing | None] | None] | None = None,
         as_child: Callable[..., Any] = call_directly,
         cancelled: Callable[[], bool] = never_cancelled,
     ) -> Visit:
-        """Find the line the call goes on with, and lay out what the strategy may look at."""
+        """Find the line the call goes on with, and lay out what the strategy may look at.
+
+        ``standings`` gives, for the conversation and the thread this history was found to be (None: not known), what results
+        are declared to be.
+        """
         self._lines.expire(request.now)
         asked = Asked(
             messages=request.messages,
@@ -122,7 +126,7 @@ class Planner:
                 provider=request.provider,
                 keep_last_tool_results=keep_last_tool_results,
                 keep_ledger_facts=keep_ledger_facts,
-                standing=standing,
+                standing=None if standings is None else standings(None if going is None else going.line.hint),
                 previous=state.records,
                 as_child=as_child,
                 cancelled=cancelled,
@@ -229,17 +233,29 @@ class Planner:
         lines = [line for line in self._lines.of(conversation_id) if line.done is not None]
         return WindowState(
             tuple(
-                SavedLine(line.instruction, line.agent, line.tools, replace(line.done, pair=None, based=False))
+                SavedLine(
+                    line.instruction,
+                    line.agent,
+                    line.tools,
+                    replace(line.done, pair=None, based=False),
+                    line.hint[1] if line.hint is not None and line.hint[0] == conversation_id else None,
+                )
                 for line in lines[-LINES_LIMIT:]
                 if line.done is not None
             )
         )
 
-    def restore(self, conversation_id: str, state: WindowState, *, now: float) -> None:
-        """Go on with windows that were saved, in the place of what is known of this conversation. ``now`` in Unix seconds."""
+    def restore(self, conversation_id: str, state: WindowState, *, now: float, threads: Collection[int] = ()) -> None:
+        """Go on with windows that were saved, in the place of what is known of this conversation. ``now`` in Unix seconds.
+
+        ``threads`` are those of the conversation that were restored with them: what their windows were is known there.
+        """
         self._lines.forget(conversation_id)
         for saved in state.lines:
             line = Line(conversation_id, saved.instruction, saved.agent, saved.tools, done=saved.state)
+            if saved.thread is not None and saved.thread in threads:
+                line.done = replace(saved.state, based=True)
+                line.hint = conversation_id, saved.thread
             self._lines.put(line, now)
 
     def _instruction(self, system: tuple[Message, ...]) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.call import Call, Output, PlannedFacts
 from otel_footprint.core.decisions import Decisions, Match
@@ -38,6 +38,9 @@ from otel_footprint.core.threads import Found, Question, Rule
 from otel_footprint.core.window.apply import Counts, apply, count, inherit, output_slot, results_in, shared_with
 from otel_footprint.core.window.change import change_of, plan_again, plan_next, plan_start
 
+if TYPE_CHECKING:
+    from otel_footprint.core.state.opening import Opening
+
 THREADS_LIMIT: Final = 256
 _SIBLINGS_LIMIT: Final = 32
 _QUOTABLE: Final = 16
@@ -47,7 +50,10 @@ _SEARCHED: Final = 200_000
 
 
 class Session:
-    """The state of one conversation. Not thread-safe; no clock: times come with the calls."""
+    """The state of one conversation. Not thread-safe; no clock: times come with the calls.
+
+    ``opening`` is there where it was restored and lacks something.
+    """
 
     def __init__(self, conversation: str, *, inferred: bool, evidence: Evidence) -> None:
         self.id: Final = conversation
@@ -64,6 +70,7 @@ class Session:
         self._handed_in_chars = 0
         self._said: dict[str, None] = {}
         self._said_chars = 0
+        self.opening: Opening | None = None
 
     def judge_by(self, evidence: Evidence) -> None:
         """Judge every answer from now on by these settings."""
@@ -83,6 +90,8 @@ class Session:
 
     def hand_in(self, text: str, name: str) -> None:
         """Evidence that no tool returned; for every thread, also those to come."""
+        if self.opening is not None:
+            self.opening.said(text, name)
         for thread in self.index:
             thread.corpus.hand_in(text, name)
         if self._handed_in_chars + len(text) <= self.evidence.corpus_bytes:
@@ -91,6 +100,8 @@ class Session:
 
     def say(self, text: str) -> None:
         """Words of a person or the application that are in no message."""
+        if self.opening is not None:
+            self.opening.said(text)
         for thread in self.index:
             thread.corpus.say(text)
         if text not in self._said and self._said_chars + len(text) <= self.evidence.corpus_bytes:
@@ -192,7 +203,8 @@ class Session:
         if found is not None and found.rule is not Rule.FORK:
             return found.thread
         self._created += 1
-        thread = Thread(self, self._created, Corpus(self.evidence), question.instruction)
+        lost = self.opening is not None and bool(self.opening.words)
+        thread = Thread(self, self._created, Corpus(self.evidence, lost=lost), question.instruction)
         thread.first_system = question.instruction
         self.numbered[thread.number] = thread
         if found is not None:

@@ -10,6 +10,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, TypeAlias
@@ -17,6 +18,7 @@ from typing import Final, TypeAlias
 from otel_footprint.core.messages import Authored, Message, Part, Role, ToolCall, ToolResult, canonical_json
 
 DIGEST_BYTES: Final = 16
+_MARK: Final = re.compile(r"\x00([0-9a-f]{32}):([0-9]{1,15})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,21 @@ def digest_of(text: str) -> bytes:
 
 
 def kept(text: str, *, whole: bool) -> Content:
-    """The text, or its digest."""
+    """The text, or its digest. A mark is a digest either way."""
+    if (digest := digest_in(text)) is not None:
+        return digest
     return text if whole or not text else Digest(digest_of(text), len(text))
+
+
+def marked(content: Content) -> str:
+    """The text; of a digest a mark that stands in its place and equals no text."""
+    return content if isinstance(content, str) else f"\x00{content.digest.hex()}:{content.chars}"
+
+
+def digest_in(text: str) -> Digest | None:
+    """The digest that a mark stands for; None for a text."""
+    found = _MARK.fullmatch(text) if text.startswith("\x00") else None
+    return None if found is None else Digest(bytes.fromhex(found[1]), int(found[2]))
 
 
 def sealed_arguments(call: ToolCall) -> Sealed:

@@ -4,7 +4,8 @@ Rules
 -----
 - One versioned JSON document: for each line what was last sent, as places in the application's list with what we put between
   them, the keys of that list, counts, folded spans, and what stand-down needs of the last records. Of the application's own
-  messages only the last output is in it, and what was folded under ``retain="conversation"``; no system text.
+  messages only the last output is in it, and what was folded under ``retain="conversation"``; no system text. Without text
+  not these either: what summaries say stays, since the windows could not go on without.
 - Restoring is all or nothing: what is malformed, and a version that is not known, is refused by name.
 - What only this process could use is left out: a call under way, an answer that was sent back within the turn (its native
   form is the provider's), the thread the calls were observed in.
@@ -20,6 +21,7 @@ from otel_footprint.core.call import CallRef
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.message_json import Reader, message_to_json
 from otel_footprint.core.messages import Json
+from otel_footprint.core.stubs import Stub
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.core.window.line import RECORDS_KEPT, State, Unreported
 from otel_footprint.core.window.reading import Born
@@ -34,12 +36,16 @@ _KEY_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class SavedLine:
-    """One line: whose it is, and the state of its last completed call. ``instruction`` is a digest of the system text."""
+    """One line: whose it is, and the state of its last completed call. ``instruction`` is a digest of the system text.
+
+    ``thread`` is the number of the thread its calls were observed in, None where they were not.
+    """
 
     instruction: str
     agent: str | None
     tools: frozenset[str]
     state: State
+    thread: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +59,13 @@ class WindowState:
         """What summaries stand for, each span once, in the order in which they were written."""
         return folded_of(line.state for line in self.lines)
 
-    def to_dict(self) -> dict[str, Json]:
-        """The document; ``json.dumps`` takes it as it is."""
-        return {"format": FORMAT, "version": VERSION, "lines": [_line_to_json(line) for line in self.lines]}
+    def to_dict(self, *, text: bool = True) -> dict[str, Json]:
+        """The document; ``json.dumps`` takes it as it is. Without ``text`` no message of the application is in it."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "lines": [_line_to_json(line, text=text) for line in self.lines],
+        }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Json]) -> WindowState:
@@ -84,12 +94,13 @@ def folded_of(states: Iterable[State]) -> tuple[FoldedSpan, ...]:
     return tuple(spans.values())
 
 
-def _line_to_json(line: SavedLine) -> dict[str, Json]:
+def _line_to_json(line: SavedLine, *, text: bool) -> dict[str, Json]:
     state = line.state
     return {
         "instruction": line.instruction,
         "agent": line.agent,
         "tools": [*sorted(line.tools)],
+        "thread": line.thread,
         "keys": b"".join(state.keys).hex(),
         "items": [_item_to_json(item, born) for item, born in zip(state.items, state.births, strict=True)],
         "turn": state.turn,
@@ -97,14 +108,14 @@ def _line_to_json(line: SavedLine) -> dict[str, Json]:
         "run_id": state.run_id,
         "calls": state.calls,
         "results": [[id_ or "", count] for id_, count in state.results.items()],
-        "outputs": [message_to_json(message) for message in state.outputs],
+        "outputs": [message_to_json(message, text=text) for message in state.outputs],
         "after": _ref_to_json(state.after),
         "completed_at": state.completed_at,
         "measured": None if state.measured is None else [state.measured.input, state.measured.output],
         "unreported": state.unreported,
         "reported": state.reported,
         "records": [None if record is None else _record_to_json(record) for record in state.records],
-        "folded": [_folded_to_json(span) for span in state.folded],
+        "folded": [_folded_to_json(span, text=text) for span in state.folded],
         "strategy": state.strategy,
         "revised_turn": state.revised_turn,
     }
@@ -137,15 +148,16 @@ def _record_to_json(record: WindowRecord) -> Json:
     }
 
 
-def _folded_to_json(span: FoldedSpan) -> Json:
+def _folded_to_json(span: FoldedSpan, *, text: bool) -> Json:
+    kept = text or not span.messages
     return {
         "summary": span.summary,
-        "messages": [message_to_json(message) for message in span.messages],
+        "messages": [message_to_json(message) for message in span.messages] if kept else [],
         "message_count": span.message_count,
         "chars": span.chars,
         "iteration": span.iteration,
         "run_id": span.run_id,
-        "retain": span.retain,
+        "retain": span.retain if kept else "discard",
         "digest": span.digest,
         "removed_span_ids": [None if id_ is None else f"{id_:016x}" for id_ in span.removed_span_ids],
     }
@@ -166,6 +178,7 @@ class _Saved:
             read.text_or_none(row.get("agent"), f"{place}.agent"),
             frozenset(tools),
             self._state(row, place),
+            None if row.get("thread") is None else read.whole(row["thread"], f"{place}.thread", 1),
         )
 
     def _state(self, row: Mapping[str, Any], place: str) -> State:
@@ -220,7 +233,7 @@ class _Saved:
         item: Item
         if "put" in row:
             message = read.message(row["put"], f"{place}.put")
-            if message.role != "user" or message.authored is None:
+            if message.role != "user" or message.authored is None or isinstance(message, Stub):
                 raise read.refuse(f"{place}.put", "a user message that says who wrote it")
             item = Put(message)
         else:
