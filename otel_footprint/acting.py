@@ -2,7 +2,7 @@
 
 Rules
 -----
-- Where neither a window strategy nor a posture that acts is in force, a call is not taken up at all.
+- Where no window strategy, no posture that acts and no findings are in force, a call is not taken up at all.
 - A request that cannot be read, and any fault of ours, lets the call through as the application made it: counted, and said
   once.
 - The innermost ``conversation(window=…, evidence=…)`` wins over ``instrument(…)``.
@@ -14,7 +14,7 @@ import logging
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,9 +30,12 @@ from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.planner import Planner, PlanRequest
 from otel_footprint.genai.ambient import ambient_conversation
 from otel_footprint.genai.finishing import agent_of, seen_within
+from otel_footprint.providers.findings_form import EmissionMemory
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.options import Evidence
+    from otel_footprint.core.findings.options import Findings
+    from otel_footprint.core.findings.standing import Standing
     from otel_footprint.core.window.strategy import WindowStrategy
     from otel_footprint.handle import Conversation
     from otel_footprint.providers.surface import Delivery, Reading, Surface
@@ -51,12 +54,13 @@ class Options:
     strategy: WindowStrategy | None
     evidence: Evidence
     keep_last_tool_results: int
+    findings: Findings | None
     handle: Conversation | None
 
     @property
     def act(self) -> bool:
         """Whether the call may be changed or asked again."""
-        return self.strategy is not None or self.evidence.posture != "assist"
+        return self.strategy is not None or self.evidence.posture != "assist" or self.findings is not None
 
 
 class Director:
@@ -67,6 +71,7 @@ class Director:
         self.planner: Final = Planner(
             limits=Limits(conversations=running.settings.conversation_limit), new_id=lambda: uuid.uuid4().hex
         )
+        self.memory: Final = EmissionMemory()
         self._warned: Final[OrderedDict[tuple[str, str, str], None]] = OrderedDict()
 
     def acts(self) -> bool:
@@ -100,11 +105,12 @@ class Director:
 
     def _options(self, context: Context) -> Options:
         settings, handle = self.running.settings, current_conversation(context)
-        strategy, evidence = settings.window, settings.evidence
+        strategy, evidence, findings = settings.window, settings.evidence, settings.findings
         if handle is not None:
-            strategy = handle.window_strategy or strategy
-            evidence = handle.evidence_options or evidence
-        return Options(strategy, evidence, settings.keep_last_tool_results, handle)
+            strategy = strategy if handle.window_strategy is None else handle.window_strategy
+            evidence = evidence if handle.evidence_options is None else handle.evidence_options
+            findings = handle.findings_in(settings)
+        return Options(strategy, evidence, settings.keep_last_tool_results, findings, handle)
 
     def _read(self, surface: Surface, kwargs: Mapping[str, Any]) -> Reading | None:
         reading = None
@@ -132,6 +138,11 @@ class Director:
             streamed=call.delivery.streamed,
             server_held=reading.server_held,
         )
+
+    def standings(self, hint: tuple[str, int] | None) -> Callable[[str], Standing | None] | None:
+        """What results of a history are declared to be. Called under the runtime's lock."""
+        track = None if hint is None else self.running.track_of(hint)
+        return None if track is None else track.standing_of
 
     def warn(self, run_id: str, strategy: str, warning: str) -> None:
         """Say what a strategy warns of, once a run."""

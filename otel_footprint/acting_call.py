@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry.context import attach, detach
 
 from otel_footprint import acting_driving, boundary
+from otel_footprint.acting_findings import CallFindings, Given
 from otel_footprint.acting_token import CHILD, Token, with_mark
 from otel_footprint.core.errors import UnsupportedValuesError, WindowUnmeasurableError
 from otel_footprint.core.revision import correction, flagged_values, standing_action
@@ -35,13 +36,19 @@ if TYPE_CHECKING:
     from otel_footprint.acting import Director, Options
     from otel_footprint.core.call import Call, CallRef
     from otel_footprint.core.decisions import Decisions
+    from otel_footprint.core.findings.options import Findings
     from otel_footprint.core.planner import Planned, Visit
+    from otel_footprint.providers.findings_form import EventPeeler
     from otel_footprint.providers.surface import Delivery, Reading, Surface
     from otel_footprint.telemetry.instruments import RevisionOutcome
     from otel_footprint.telemetry.window_span import WindowVisit
 
 _LEFT: Final = "the window is left as it is, and further ones are only counted"
 _HANDED_OUT: Final = "the answer is handed out as it is, and further ones are only counted"
+_UNSEEN: Final = (
+    "the official instrumentation did not tell of this call, so its answer was not judged and is handed out; further ones "
+    "are only counted"
+)
 _OURS: Final = "otel_footprint."
 
 
@@ -91,6 +98,7 @@ class ActingCall:
         self._unheld: Final = self._acts and delivery.streamed and not self.hold
         self._planned: Planned | None = None
         self._token: Token | None = None
+        self._findings: CallFindings | None = None
         self._revises: ActingCall | None = None
         self._revision_error: BaseException | None = None
 
@@ -143,11 +151,14 @@ class ActingCall:
         assert self._reading is not None
         with boundary.guard("acting.visit", _LEFT):
             request = self._director.request(self, self._reading)
+            findings = self.options.findings
             with self._running.exclusively():
                 return self._director.planner.begin(
                     request,
                     strategy=self.options.strategy,
                     keep_last_tool_results=self.options.keep_last_tool_results,
+                    keep_ledger_facts=findings.keep_ledger_facts if findings is not None else 0,
+                    standings=self._director.standings if findings is not None else None,
                     as_child=self._as_child(window),
                     cancelled=acting_driving.cancelling() if self.delivery.asynchronous else lambda: False,
                 )
@@ -221,8 +232,9 @@ class ActingCall:
         """Send this window, and have the hook know of it."""
         assert self._reading is not None
         self._planned = planned
+        kwargs = self._asked
         if not _is_whole(planned, self._reading):
-            self.kwargs = self._surface.write(self._asked, self._reading, planned.items)
+            kwargs = self._surface.write(kwargs, self._reading, planned.items)
         posture = self.options.evidence.posture
         revisable = self._acts and not self._unheld and planned.revision_available and not planned.is_revision
         planner = self._director.planner
@@ -233,10 +245,38 @@ class ActingCall:
         def settled(call: Call, decisions: Decisions) -> None:
             planner.complete(planned, call, decisions)
 
+        if self.options.findings is not None:
+            with boundary.guard("findings.offer", _LEFT):
+                given = self._give(kwargs, self.options.findings, planned)
+                kwargs, facts = given.kwargs, replace(facts, findings=given.facts)
+        self.kwargs = kwargs
         self._token = Token(facts, settled)
         self.context = with_mark(self._token, self._base)
 
+    def _give(self, kwargs: Mapping[str, Any], options: Findings, planned: Planned) -> Given:
+        """Offer the model to declare findings. What is taken out again is by the same form."""
+        findings = CallFindings(self._surface.name, self._director.memory)
+        with self._running.exclusively():
+            track = None if planned.hint is None else self._running.track_of(planned.hint)
+            given = findings.give(kwargs, options, track, planned.window)
+        self._findings = findings
+        return given
+
     # the answer
+
+    @property
+    def peels(self) -> bool:
+        """Whether the model may have declared something in its answer."""
+        return self._findings is not None
+
+    def peeler(self) -> EventPeeler | None:
+        """Takes it out of a stream."""
+        return None if self._findings is None else self._findings.peeler()
+
+    def take_out(self, plain: Any) -> None:
+        """Takes it out of a plain response."""
+        if self._findings is not None:
+            self._findings.take_out(plain)
 
     def revision(self, response: Any | None) -> ActingCall | None:
         """The call to make instead of handing this response out; None to hand it out."""
@@ -249,7 +289,9 @@ class ActingCall:
             return None
         emission = self._token.emission
         if emission is None:
-            raise RuntimeError("the completion hook did not run, so nothing was judged")
+            with boundary.guard("acting.unseen", _UNSEEN):
+                raise RuntimeError("the completion hook did not run")
+            return None
         drafts = [one for one in emission.decisions.judgements if one.action == "recheck"]
         if not drafts or response is None or self._reading is None:
             return None

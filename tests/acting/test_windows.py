@@ -357,6 +357,8 @@ def test_without_the_official_instrumentation_the_call_goes_through(
     with ScriptedProvider([READ, Text("It is W-5918449.")]) as provider:
         agent = Agent("openai-chat", provider)
         OpenAIInstrumentor().uninstrument()
-        before = boundary.fault_counts().get("acting.revision", 0)
-        assert agent.ask("Which order?") == "It is W-5918449."
-        assert boundary.fault_counts()["acting.revision"] == before + 2
+        before = boundary.fault_counts().get("acting.unseen", 0)
+        with caplog.at_level(logging.WARNING):
+            assert agent.ask("Which order?") == "It is W-5918449."
+        assert boundary.fault_counts()["acting.unseen"] == before + 2
+    assert caplog.text.count("did not tell of this call") == (1 if before == 0 else 0)
