@@ -53,6 +53,7 @@ class Call:
     """One call of that director."""
 
     hold = True
+    peels = False
 
     def __init__(self, director: Patient, surface: Surface, kwargs: Mapping[str, Any]) -> None:
         self.director = director
@@ -70,6 +71,12 @@ class Call:
 
     def revision(self, response: Any | None) -> None:
         self.director.drafts.append(None if response is None else self.surface.draft(self.kwargs, response))
+
+    def peeler(self) -> None:
+        return None
+
+    def take_out(self, plain: Any) -> None:
+        pass
 
     def failed(self, error: BaseException) -> None:
         self.director.failed += 1

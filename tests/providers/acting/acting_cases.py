@@ -69,7 +69,15 @@ class Director:
 
 
 class Acting:
-    """One call of that director."""
+    """One call of that director. It takes nothing out of an answer."""
+
+    peels = False
+
+    def peeler(self) -> None:
+        return None
+
+    def take_out(self, plain: Any) -> None:
+        pass
 
     def __init__(
         self, director: Director, surface: Surface, kwargs: Mapping[str, Any], *, revision: bool = False
@@ -107,6 +115,14 @@ class Acting:
         again = Acting(self.director, self.surface, self.surface.write(self.kwargs, reading, items), revision=True)
         self.director.made.append(again)
         return again
+
+    peels = False
+
+    def peeler(self) -> None:
+        return None
+
+    def take_out(self, plain: Any) -> None:
+        self.director.at("take_out")
 
     def failed(self, error: BaseException) -> None:
         self.director.at("failed")

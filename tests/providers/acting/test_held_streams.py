@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import openai
 import pytest
-from acting_cases import last_with_notice
+from acting_cases import Acting, last_with_notice
+from hypothesis import given
+from hypothesis import strategies as st
 from openai.lib.streaming.chat import ChatCompletionStream
 from openai.lib.streaming.responses import ResponseStream
 
 from otel_footprint.core.errors import UnsupportedValuesError
+from otel_footprint.providers.acting_calls import Job, run
 from otel_footprint.providers.held import Replay, Rest
+from otel_footprint.providers.openai_chat_surface import OpenAIChat
+from otel_footprint.providers.surface import Delivery
 from otel_footprint.testing.provider import Error, Text, ToolCalls, ToolUse
 
 ASK = [{"role": "user", "content": "Where is W-1042?"}]
@@ -209,3 +218,107 @@ def test_a_stream_s_error_is_raised_once():
     with pytest.raises(KeyError):
         next(replay)
     assert list(replay) == []
+
+
+def test_a_task_cancelled_while_its_stream_is_held(held):
+    async def work(client: Any) -> None:
+        create = client.chat.completions.create(model="m", messages=ASK, stream=True)
+        task = asyncio.create_task(create)
+        while not held.provider.requests:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task, create
+        gc.collect()
+
+    held.awaits(work, Text("W-1042 left today.", pieces=9, pace=0.5))
+    assert [type(error) for error in held.director.failures] == [asyncio.CancelledError]
+    assert "finish" not in held.director.seen
+    assert held.sink.open_spans == ()
+
+
+class Interrupting:
+    """A stream during which somebody presses Ctrl-C."""
+
+    def __iter__(self) -> Iterator[int]:
+        yield 1
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_is_no_answer(held):
+    surface, director = OpenAIChat(), held.director
+    line = Line(Interrupting())
+    job = Job(line, surface, Delivery(streamed=True, holdable=True), {"messages": []})
+    with pytest.raises(KeyboardInterrupt):
+        run(job, Acting(director, surface, {"messages": []}))
+    assert [type(error) for error in director.failures] == [KeyboardInterrupt]
+
+
+@dataclass
+class Line:
+    """A method that gives this stream."""
+
+    given: Any
+
+    def call(self, kwargs: Any) -> Any:
+        return self.given
+
+    def answer(self, kwargs: Any, response: Any) -> Any:
+        return response
+
+    def stream(self, kwargs: Any, response: Any) -> Any:
+        return response
+
+    def with_stream(self, kwargs: Any, response: Any, stream: Any) -> Any:
+        return stream
+
+
+@given(st.lists(st.integers(), max_size=6), st.lists(st.sampled_from("nlfc"), max_size=8), st.booleans())
+def test_a_replay_is_read_like_the_stream_it_stands_for(events, reads, breaks):
+    """next, the rest as a list, a helper that waits for the end, close: in any order."""
+    error = LookupError("broke") if breaks else None
+    one, other = Replay(Own([], None), Rest(events, error)), Own(events, error)
+    for read in reads:
+        assert outcome(one, read) == outcome(other, read)
+
+
+class Own:
+    """An SDK's stream object in short: an iterator, a helper, a way to close it."""
+
+    def __init__(self, events: list[int], error: Exception | None) -> None:
+        self._left = list(events)
+        self._error = error
+
+    def __iter__(self) -> Own:
+        return self
+
+    def __next__(self) -> int:
+        if self._left:
+            return self._left.pop(0)
+        error, self._error = self._error, None
+        raise error or StopIteration
+
+    def until_done(self) -> str:
+        for _ in self:
+            pass
+        return "done"
+
+    def close(self) -> None:
+        self._left, self._error = [], None
+
+
+def outcome(stream: Any, read: str) -> Any:
+    try:
+        match read:
+            case "n":
+                return next(stream, "end")
+            case "l":
+                return list(stream)
+            case "f":
+                return stream.until_done()
+            case _:
+                return stream.close()
+    except LookupError as error:
+        return str(error)
