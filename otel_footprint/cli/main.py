@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "demo": "agents against a scripted provider on this machine: no key, no network",
     "run": "run any Python agent, unchanged, and record what it does",
     "check": "judge the answers of recorded conversations and traces, offline",
+    "trace": "one trace of Jaeger, Tempo or a file, as a tree",
     "doctor": "what is installed, instrumented and exported, and what is not and why",
 }
 

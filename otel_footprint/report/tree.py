@@ -5,6 +5,8 @@ Only what the spans carry is shown: values and their text appear only where the 
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -272,7 +274,10 @@ def status_counts(attributes: Mapping[str, Json]) -> dict[str, int]:
 
 
 def words(value: Json) -> list[str]:
-    """The strings of an attribute that is a list of strings or a comma-separated string."""
+    """The strings of an attribute that is a list of strings, such a list as JSON (as Jaeger stores it) or comma-separated."""
+    if isinstance(value, str) and value.startswith("["):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value)
     if isinstance(value, str):
         return [word for word in value.split(",") if word]
     return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []

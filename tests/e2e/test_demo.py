@@ -14,7 +14,8 @@ from e2e_servers import ROOT, Collector, Jaeger, StandIn, clean_environment, run
 from otel_footprint.report.otlp import read_spans
 from otel_footprint.telemetry import names
 
-RUN = (sys.executable, "-m", "otel_footprint.cli.main", "run", "--", sys.executable)
+COMMAND = (sys.executable, "-m", "otel_footprint.cli.main")
+RUN = (*COMMAND, "run", "--", sys.executable)
 SERVICE = "demo-agents"
 
 
@@ -45,10 +46,9 @@ def test_the_demo_is_found_by_its_verdict(tmp_path: Path, protocol: str) -> None
         )
         assert done.returncode == 0, done.stderr
         verdict = {"agentfootprint__evidence__verdict": "ungrounded"}
-        traces = until("two traces with an ungrounded answer", lambda: _at_least(2, jaeger.search(SERVICE, **verdict)))
+        traces = until("traces with an ungrounded answer", lambda: _at_least(2, jaeger.search(SERVICE, **verdict)))
         evicted = {"agentfootprint__evidence__worst_status": "evicted"}
-        (trace,) = until("the trace that quotes what left", lambda: _at_least(1, jaeger.search(SERVICE, **evicted)))
-        assert len(traces) == 2
+        trace = until("the trace that quotes what left", lambda: _at_least(1, jaeger.search(SERVICE, **evicted)))[0]
 
         answer = next(
             span
@@ -81,7 +81,23 @@ def test_the_demo_is_found_by_its_verdict(tmp_path: Path, protocol: str) -> None
         # What the SDK counted, and what the collector counted in the spans.
         counted = until("the counters", lambda: _answers(collector.exposed()))
         assert counted["SDK"] == counted["spans"]
-        assert counted["SDK"]["ungrounded"] == 2
+        assert counted["SDK"]["ungrounded"] == len(traces)
+
+        # A person reads it in a terminal, from wherever it is.
+        trees = [
+            subprocess.run(
+                [*COMMAND, "trace", trace["traceID"], *source],
+                env=clean_environment(),
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=True,
+            ).stdout
+            for source in (("--jaeger", jaeger.url), ("--file", str(tempo.file)))
+        ]
+        assert trees[0] == trees[1]
+        assert "the result of get_reservation had left: evict by application (call_1)" in trees[0]
 
 
 def _at_least(number: int, found: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
