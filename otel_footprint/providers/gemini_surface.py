@@ -6,8 +6,9 @@ Rules
   loose parts that the SDK would make one content of are put into one list, so that nothing else is joined to them.
 - The system instruction is in ``config``, outside the list. A cached content holds a beginning that we do not see; the list
   is what comes after it, and the window.
-- A text of ours beside a person's is joined to it in a copy, since some models want roles to alternate. It is never joined
-  to function responses: newer models then answer nothing. Contents of the model stay as they are, signatures with them.
+- Where we bring two contents of one role together they are joined in a copy that holds their very parts, signatures with
+  them, since some models want roles to alternate. A person's words are never joined to function responses: newer models
+  then answer nothing.
 - Under automatic function calling the SDK makes several calls of one: the window is planned once, for the first of them.
 - A failed answer goes back as the content it came as, signatures with it. A call of a declared answer tool goes back as
   text, since a call without a response would be refused.
@@ -152,14 +153,12 @@ def _part(item: object, stays: Sequence[bool]) -> object:
 
 
 def _join(before: object, after: object) -> Sequence[object]:
-    if _role(before) == "assistant":
-        return before, after
     first, second = _parts_of(before), _parts_of(after)
     if any(map(_responds, first)) or any(map(_responds, second)):
         return before, after
     parts = [{"text": part} if isinstance(part, str) else part for part in first + second]
     if all(isinstance(part, Mapping) or hasattr(part, "function_call") for part in parts):
-        return ({"role": "user", "parts": parts},)
+        return ({"role": "model" if _role(before) == "assistant" else "user", "parts": parts},)
     return before, after  # pictures and files as the SDK takes them, which only stand in lists
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -84,8 +85,6 @@ def _chat_person(step: Person) -> list[Any]:
 
 
 def _chat_model(step: Model) -> list[Any]:
-    import json
-
     message: dict[str, Any] = {"role": "assistant", "content": step.text or None}
     if not step.uses:
         message["content"] = step.text
@@ -102,8 +101,6 @@ def _chat_model(step: Model) -> list[Any]:
 
 
 def _responses_model(step: Model) -> list[Any]:
-    import json
-
     items: list[Any] = []
     if step.thinks:
         items.append({"type": "reasoning", "id": f"rs_{id(step)}", "summary": []})
@@ -255,8 +252,6 @@ def alternating(steps: Iterable[Step]) -> list[Step]:
 
 def from_chat(messages: list[dict[str, Any]]) -> list[Step]:
     """A recorded chat conversation as steps, with ids of its own (real ones repeat)."""
-    import json
-
     steps: list[Step] = []
     number = 0
     at = 0

@@ -144,3 +144,19 @@ def test_a_call_of_an_answer_tool_goes_back_as_text() -> None:
     assert draft is not None
     assert draft.message.text == '{"total":12.5}'
     assert not draft.message.tool_calls
+
+
+def test_contents_of_the_model_that_come_together_are_one_in_a_copy() -> None:
+    call = types.ModelContent(parts=[types.Part.from_function_call(name="f", args={})])
+    response = {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"output": "x"}}}]}
+    contents = [said("a"), answered("b"), said("c"), call, response]
+    found = written(contents, [Kept(0), Kept(1), Kept(3), Kept(4)])
+    assert [
+        part is own for part, own in zip(found[1]["parts"], [contents[1].parts[0], call.parts[0]], strict=True)
+    ] == [  # type: ignore[union-attr, index]
+        True,
+        True,
+    ]
+    sent = _transformers.t_contents(found)
+    assert [content.role for content in sent] == ["user", "model", "user"]
+    assert (sent[1].parts or [])[0].thought_signature == b"sig"
