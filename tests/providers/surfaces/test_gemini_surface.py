@@ -151,12 +151,8 @@ def test_contents_of_the_model_that_come_together_are_one_in_a_copy() -> None:
     response = {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"output": "x"}}}]}
     contents = [said("a"), answered("b"), said("c"), call, response]
     found = written(contents, [Kept(0), Kept(1), Kept(3), Kept(4)])
-    assert [
-        part is own for part, own in zip(found[1]["parts"], [contents[1].parts[0], call.parts[0]], strict=True)
-    ] == [  # type: ignore[union-attr, index]
-        True,
-        True,
-    ]
+    own = [*(contents[1].parts or ()), *(call.parts or ())]  # type: ignore[union-attr]
+    assert [id(part) for part in found[1]["parts"]] == [id(part) for part in own]
     sent = _transformers.t_contents(found)
     assert [content.role for content in sent] == ["user", "model", "user"]
     assert (sent[1].parts or [])[0].thought_signature == b"sig"
