@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.findings.options import Findings
 from otel_footprint.core.window.strategy import WindowStrategy
 from otel_footprint.installing import checked_pins, checked_strategy, pins_of, strategy_of
 
@@ -34,6 +35,7 @@ _VARIABLES: Final = (
     "POSTURE",
     "WINDOW",
     "KEEP_LAST_TOOL_RESULTS",
+    "FINDINGS",
     "EVENTS",
     "CAPTURE_VALUES",
     "CONVERSATION_LIMIT",
@@ -50,7 +52,7 @@ class Settings:
     """What is in force. ``providers`` None means every SDK that is installed and that nobody else instruments.
 
     ``window`` None leaves every window as it is; ``keep_last_tool_results`` is how many latest results of tools a strategy
-    may not remove, 0 for none.
+    may not remove, 0 for none. ``findings`` None leaves tools and answers as they are.
     ``conversation_limit`` bounds how many live conversations are held; the oldest goes first, and that is counted.
     ``hooks`` names other completion hooks to run beside ours; None means those that are configured.
     ``hash_key`` keys the content hashes; None makes one that is random per process.
@@ -60,6 +62,7 @@ class Settings:
     evidence: Evidence = field(default_factory=Evidence)
     window: WindowStrategy | None = None
     keep_last_tool_results: int = 2
+    findings: Findings | None = None
     events: Events = "span"
     capture_values: CaptureValues = "none"
     conversation_limit: int = 1000
@@ -69,7 +72,7 @@ class Settings:
     @property
     def acts(self) -> bool:
         """Whether requests may be changed or asked again."""
-        return self.window is not None or self.evidence.posture != "assist"
+        return self.window is not None or self.evidence.posture != "assist" or self.findings is not None
 
     def difference(self, other: Settings) -> str | None:
         """The first setting that differs, by name; None when all are the same."""
@@ -82,6 +85,7 @@ def resolve(
     evidence: Evidence | None = None,
     window: WindowStrategy | None = None,
     keep_last_tool_results: int | bool | None = None,
+    findings: Findings | bool | None = None,
     events: str | None = None,
     capture_values: str | None = None,
     conversation_limit: int | None = None,
@@ -99,6 +103,7 @@ def resolve(
         evidence=_evidence(evidence, env),
         window=_window(window, env),
         keep_last_tool_results=_pins(keep_last_tool_results, env),
+        findings=_findings(findings, env),
         events=_one_of(Events, events, "events", env),
         capture_values=_one_of(CaptureValues, capture_values, "capture_values", env),
         conversation_limit=_limit(conversation_limit, env),
@@ -187,6 +192,25 @@ def _pins(given: object, env: _Environment) -> int:
     if word is None:
         return Settings().keep_last_tool_results
     return pins_of(word, f"{PREFIX}KEEP_LAST_TOOL_RESULTS")
+
+
+def _findings(given: Findings | bool | None, env: _Environment) -> Findings | None:
+    if given is not None:
+        return findings_of(given, f"findings={given!r}")
+    raw = env.get("FINDINGS")
+    word = None if raw is None else raw.lower()
+    if word not in (None, "0", "1", "true", "false", "serve"):
+        raise ConfigurationError(f"{PREFIX}FINDINGS={raw!r}: write 1, 0 or serve")
+    return None if word in (None, "0", "false") else Findings(serve=word == "serve")
+
+
+def findings_of(given: object, setting: str) -> Findings | None:
+    """The findings that a setting asks for. Raises :class:`ConfigurationError` that quotes ``setting``."""
+    if isinstance(given, bool):
+        return Findings() if given else None
+    if not isinstance(given, Findings):
+        raise ConfigurationError(f"{setting}: give True, False, or an otel_footprint.Findings(...)")
+    return given
 
 
 def _one_of(choices: Any, given: str | None, setting: str, env: _Environment) -> Any:

@@ -18,13 +18,14 @@ from opentelemetry.util.genai.types import Error
 
 from otel_footprint import boundary, runtime
 from otel_footprint.agent_spans import is_agent_span
-from otel_footprint.config import checked_evidence
+from otel_footprint.config import checked_evidence, findings_of
 from otel_footprint.context import current_conversation, with_conversation
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
 from otel_footprint.installing import checked_strategy
-from otel_footprint.restoring import document_of, window_in
+from otel_footprint.restoring import document_of, saved_in
 from otel_footprint.telemetry.summary import Summary
 from otel_footprint.window_view import Window
 
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
     from opentelemetry.util.genai.invocation import LocalAgentInvocation
 
+    from otel_footprint.config import Settings
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.verdicts import Judgement
+    from otel_footprint.core.findings.options import Findings
     from otel_footprint.core.messages import Json
     from otel_footprint.core.window.record import WindowRecord
     from otel_footprint.core.window.strategy import WindowStrategy
@@ -62,15 +65,19 @@ class Conversation:
         request: str | None,
         evidence: Evidence | None,
         window: WindowStrategy | None,
-        restore: WindowState | None,
+        findings: Findings | bool | None,
+        restore: SavedConversation | None,
     ) -> None:
-        self.id: Final = id if id is not None else uuid.uuid4().hex
+        given = id if id is not None or restore is None or not restore.named else restore.id
+        known = None if restore is None else restore.id
+        self.id: Final = given if given is not None else known if known is not None else uuid.uuid4().hex
         self.agent: Final = agent
         self.evidence_options: Final = evidence
         self.window_strategy: Final = window
+        self._findings: Final = findings
         self.request: Final = request
         self._restore: Final = restore
-        self._given_id: Final = id
+        self._given_id: Final = given
         self._lock: Final = threading.RLock()
         self._decisions: Final[deque[Decisions]] = deque(maxlen=_REMEMBERED)
         self._summary = Summary()
@@ -82,7 +89,12 @@ class Conversation:
     def acts(self) -> bool:
         """Whether its own settings ask for requests to be changed or asked again."""
         evidence = self.evidence_options
-        return self.window_strategy is not None or (evidence is not None and evidence.posture != "assist")
+        acting = evidence is not None and evidence.posture != "assist"
+        return self.window_strategy is not None or acting or bool(self._findings)
+
+    def findings_in(self, settings: Settings) -> Findings | None:
+        """The findings in force: its own, or those of ``instrument()`` where it asks for none."""
+        return settings.findings if self._findings is None else findings_of(self._findings, "findings")
 
     @property
     def answers(self) -> tuple[Judgement, ...]:
@@ -101,13 +113,24 @@ class Conversation:
             change = self._decisions[-1].window if self._decisions else None
             return Window(change, self._record, self._saved)
 
-    def to_dict(self) -> dict[str, Json]:
+    def to_dict(self, text: bool = False) -> dict[str, Json]:
         """What another process needs to go on with this conversation, as JSON, for ``conversation(restore=…)``.
 
-        It holds the last output of each history, and the messages of folded spans that are kept. Anyone who may read it
-        may read those.
+        Args:
+            text: with the texts of messages and of tool results, so that the other process judges the next answer as this
+                one would. Without them it recognises what the next calls show again; a value that it does not find then is
+                ``inconclusive`` for ``unseen_history``.
+
+        Without ``text`` it holds digests, ids, names of tools, counts; and in words only what summaries say and what the
+        model declared in findings. Anyone who may read the document may read what it holds.
         """
-        return document_of(self._saved())
+        if not isinstance(text, bool):
+            raise ConfigurationError(f"to_dict(text={text!r}): give True or False")
+        running = runtime.current()
+        named = self._given_id is not None
+        if running is None:
+            return document_of(SavedConversation(id=self.id, named=named, text=text))
+        return document_of(running.saved(self.id, named=named, text=text))
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:
@@ -151,7 +174,7 @@ class Conversation:
 
     def _saved(self) -> WindowState:
         running = runtime.current()
-        return running.saved(self.id) if running is not None else WindowState()
+        return running.windows(self.id) if running is not None else WindowState()
 
     def __enter__(self) -> Conversation:
         if self._entered:
@@ -176,10 +199,10 @@ class Conversation:
         self._open.callback(self._leave, running, span, token)
         if running is not None and self.request is not None:
             running.say(self.id, self.request)
-        if running is not None and (self.acts or self._restore is not None):
+        if running is not None and (self.acts or (self._restore is not None and self._restore.window.lines)):
             running.act()
         if running is not None and self._restore is not None:
-            running.restore(self.id, self._restore)
+            running.restore(self.id, self._restore, self.evidence_options)
 
     def _agent_invocation(self, running: runtime.Runtime | None) -> LocalAgentInvocation:
         providers = running.providers if running is not None else runtime.Providers()
@@ -234,6 +257,7 @@ def conversation(
     request: str | None = None,
     window: WindowStrategy | None = None,
     evidence: Evidence | None = None,
+    findings: Findings | bool | None = None,
     restore: Mapping[str, Json] | None = None,
 ) -> Conversation:
     """A conversation whose calls belong together: ``with conversation("order-4711", agent="support") as c: …``.
@@ -246,7 +270,9 @@ def conversation(
         window: what may leave its window, where it differs from ``instrument(window=…)``.
         evidence: how its answers are judged, and what is done about a flagged one, where it differs from
             ``instrument(evidence=…)``.
-        restore: what ``to_dict()`` gave in another process: the windows go on as they were.
+        findings: whether the model may declare what results are, where it differs from ``instrument(findings=…)``.
+        restore: what ``to_dict()`` gave in another process: the conversation goes on as it was, under the id it had where
+            none is given.
 
     Raises:
         ConfigurationError: an argument that cannot be used.
@@ -258,6 +284,8 @@ def conversation(
         raise ConfigurationError(f"conversation(id=…) has {len(id)} characters; give 1 to {_MAX_ID_CHARS}")
     if evidence is not None:
         checked_evidence(evidence, "conversation(…) evidence")
+    if findings is not None:
+        findings_of(findings, f"conversation(findings={findings!r})")
     if window is not None:
         window = checked_strategy(window, "conversation(…) window")
     return Conversation(
@@ -266,5 +294,6 @@ def conversation(
         request=request,
         evidence=evidence,
         window=window,
-        restore=window_in(restore) if restore is not None else None,
+        findings=findings,
+        restore=saved_in(restore) if restore is not None else None,
     )

@@ -29,6 +29,7 @@ from otel_footprint.config import Settings, misspelled, resolve
 from otel_footprint.context import current_conversation
 from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
 from otel_footprint.genai.hook import FootprintHook, HookCall, other_hooks
 from otel_footprint.genai.instrumentation import turn_off, turn_on
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from otel_footprint.core.call import Call
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.options import Evidence
+    from otel_footprint.core.findings.options import Findings
+    from otel_footprint.core.findings.track import Track
     from otel_footprint.core.window.strategy import WindowStrategy
     from otel_footprint.handle import Conversation
 
@@ -165,10 +168,11 @@ class Runtime:
                 conversation_source="explicit",
                 agent=call.agent or handle.agent,
             )
-        observed = self._observe(call, evidence, hook_call, token)
+        findings = self.settings.findings if handle is None else handle.findings_in(self.settings)
+        observed = self._observe(call, evidence, findings, hook_call, token)
         if observed is None:
             return
-        decisions, seconds = observed
+        call, decisions, seconds = observed
         emission = Emission(
             decisions=decisions,
             span=hook_call.span,
@@ -190,19 +194,25 @@ class Runtime:
             self._complete(replace(self._waiting.popleft(), span=None))
 
     def _observe(
-        self, call: Call, evidence: Evidence | None, hook_call: HookCall, token: Token | None
-    ) -> tuple[Decisions, float] | None:
+        self,
+        call: Call,
+        evidence: Evidence | None,
+        findings: Findings | None,
+        hook_call: HookCall,
+        token: Token | None,
+    ) -> tuple[Call, Decisions, float] | None:
         with self.lock:
             if self._busy:  # only a finaliser on this thread gets here: the lock is ours
                 self._waiting.append(replace(hook_call, call=call))  # with what was carried, which is given out once
                 return None
             started = time.perf_counter()
             with self.exclusively() as store:
-                decisions = store.observe(call, evidence=evidence)
+                call, declared = store.stripped(call) if findings is not None else (call, ())
+                decisions = store.observe(call, evidence=evidence, findings=findings, declared=declared)
                 if token is not None:
                     with boundary.guard("acting.complete"):
                         token.settle(call, decisions)
-            return decisions, time.perf_counter() - started
+            return call, decisions, time.perf_counter() - started
 
     @contextmanager
     def exclusively(self) -> Iterator[Conversations]:
@@ -238,24 +248,44 @@ class Runtime:
             error_result_ids=call.error_result_ids | facts.error_result_ids,
         )
 
+    def track_of(self, hint: tuple[str, int]) -> Track | None:
+        """The findings of a thread. Called under the lock."""
+        return self._store.track_of(*hint)
+
     def stands(self, emission: Emission, decisions: Decisions, handle: Conversation | None) -> None:
         """A draft of this call goes out after all; ``decisions`` are the call's, with the action that was taken."""
         self._agents.stands(emission.span, decisions)
         if handle is not None:
             handle.stands(emission.decisions, decisions)
 
-    def saved(self, conversation_id: str) -> WindowState:
+    def windows(self, conversation_id: str) -> WindowState:
         """The windows of this conversation, as they can be saved."""
         if self.director is not None:
             with boundary.guard("runtime.saved"), self.lock:
                 return self.director.planner.saved(conversation_id)
         return WindowState()
 
-    def restore(self, conversation_id: str, state: WindowState) -> None:
-        """Go on with windows that were saved."""
-        with boundary.guard("runtime.restore"), self.exclusively():
+    def saved(self, conversation_id: str, *, named: bool, text: bool) -> SavedConversation:
+        """All that is known of this conversation, at one moment. ``named``: the application gave the id."""
+        window, session = WindowState(), None
+        with boundary.guard("runtime.saved"), self.lock:
+            session = self._store.saved(conversation_id, text=text)
             if self.director is not None:
-                self.director.planner.restore(conversation_id, state, now=time.time())
+                window = self.director.planner.saved(conversation_id)
+        return SavedConversation(id=conversation_id, named=named, text=text, window=window, session=session)
+
+    def restore(self, conversation_id: str, saved: SavedConversation, evidence: Evidence | None = None) -> None:
+        """Go on with what was saved. ``evidence`` are the settings of this conversation, where it has its own."""
+        with boundary.guard("runtime.restore"):
+            with self.exclusively() as store:
+                now = time.time()
+                threads: frozenset[int] = frozenset()
+                if saved.session is not None:
+                    store.restore(conversation_id, saved.session, evidence=evidence, now=now)
+                    threads = frozenset(thread.number for thread in saved.session.threads)
+                if self.director is not None:
+                    self.director.planner.restore(conversation_id, saved.window, now=now, threads=threads)
+            self._take_waiting()
 
     def hand_in(self, conversation_id: str, text: str, name: str) -> None:
         """Evidence that no tool returned: a retrieved document, a file."""
@@ -297,6 +327,7 @@ def instrument(
     evidence: Evidence | None = None,
     window: WindowStrategy | None = None,
     keep_last_tool_results: int | bool | None = None,
+    findings: Findings | bool | None = None,
     events: str | None = None,
     capture_values: str | None = None,
     conversation_limit: int | None = None,
@@ -319,6 +350,8 @@ def instrument(
             ``sliding-window:12``, ``token-budget:120000``).
         keep_last_tool_results: how many latest results of tools a strategy may not remove, 0 or False for none
             (``OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS``).
+        findings: True or ``Findings(…)``: the model may declare what results are, in an optional argument of each tool that is
+            taken out before the application sees it (``OTEL_FOOTPRINT_FINDINGS``: ``1``, ``serve``).
         events: ``span``, ``log`` or ``both`` (``OTEL_FOOTPRINT_EVENTS``).
         capture_values: ``none``, ``flagged`` or ``all`` (``OTEL_FOOTPRINT_CAPTURE_VALUES``).
         conversation_limit: how many live conversations are held (``OTEL_FOOTPRINT_CONVERSATION_LIMIT``).
@@ -331,6 +364,7 @@ def instrument(
         evidence=evidence,
         window=window,
         keep_last_tool_results=keep_last_tool_results,
+        findings=findings,
         events=events,
         capture_values=capture_values,
         conversation_limit=conversation_limit,

@@ -10,6 +10,7 @@ from otel_footprint.core.messages import Authored, Message
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.verdicts import Posture
+    from otel_footprint.core.findings.offer import Undecorated
 
 MODEL_OPERATIONS: Final = frozenset({"chat", "generate_content", "interactions.create", "text_completion"})
 """The operations of the conventions that are model calls; any other (an agent's, a workflow's, a tool's) is none."""
@@ -64,12 +65,14 @@ class FindingsFacts:
     """What went into a request so that the model can declare findings, for those who observe the call.
 
     ``owned`` are tools that have an argument of the reserved name themselves; ``texts`` are ours in the system part;
-    ``served`` are the results that were served as a ticket, by the ticket's text.
+    ``served`` are the results that were served as a ticket, by the ticket's text; ``undecorated`` are tools that the
+    argument could not be offered to, with the reason.
     """
 
     owned: frozenset[str] = frozenset()
     texts: tuple[str, ...] = ()
     served: Mapping[str, Message] = field(default_factory=dict)
+    undecorated: tuple[tuple[str, Undecorated], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from opentelemetry.context import Context
 from otel_footprint.boundary import guard
 from otel_footprint.core.errors import UnsupportedValuesError, WindowUnmeasurableError
 from otel_footprint.providers.held import AsyncReplay, Replay, Rest
+from otel_footprint.providers.peeled import AsyncPeeled, Peeled
 from otel_footprint.providers.surface import Acting, Delivery, Surface
 
 MOST_REVISIONS: Final = 4
@@ -97,6 +98,9 @@ async def arun(job: Job, acting: Acting) -> Any:
         if revised is None:
             break
         plan, made = revised
+    if made.plain is not None and not job.delivery.streamed:
+        with guard("acting.take_out"):
+            plan.acting.take_out(made.plain)
     with asked_errors_pass("acting.finish"):
         plan.acting.finish(made.handed)
     return made.handed
@@ -130,7 +134,7 @@ async def _make(job: Job, plan: _Plan) -> _Made:
         if plan.hold:
             return await _hold(job, plan, response)
     if job.delivery.streamed:
-        return _Made(response, open=False)
+        return _Made(await _peeled(job, plan, response), open=False)
     plain = None
     with guard("acting.answer"):
         plain = await _waited(job.line.answer(plan.kwargs, response))
@@ -150,7 +154,7 @@ async def _hold(job: Job, plan: _Plan, response: Any) -> _Made:
                 events.append(event)
     rest = Rest(events, kept.error)
     replay: Any = AsyncReplay(stream, rest) if job.delivery.asynchronous else Replay(stream, rest)
-    handed = job.line.with_stream(plan.kwargs, response, replay)
+    handed = job.line.with_stream(plan.kwargs, response, _without_ours(job, plan, replay))
     if kept.error is not None:
         _tell(plan.acting, kept.error)
         return _Made(handed, open=False)
@@ -158,6 +162,26 @@ async def _hold(job: Job, plan: _Plan, response: Any) -> _Made:
     with guard("acting.merge"):
         plain = job.surface.merge(plan.kwargs, events)
     return _Made(handed, plain)
+
+
+async def _peeled(job: Job, plan: _Plan, response: Any) -> Any:
+    """What is handed out of a stream that is not held back. A body that the application reads by itself is left alone."""
+    handed = response
+    if job.delivery.holdable:
+        with guard("acting.peeled"):
+            if plan.acting.peels:
+                stream = await _waited(job.line.stream(plan.kwargs, response))
+                handed = job.line.with_stream(plan.kwargs, response, _without_ours(job, plan, stream))
+    return handed
+
+
+def _without_ours(job: Job, plan: _Plan, stream: Any) -> Any:
+    peeler = None
+    with guard("acting.peeled"):
+        peeler = plan.acting.peeler()
+    if peeler is None:
+        return stream
+    return AsyncPeeled(stream, peeler) if job.delivery.asynchronous else Peeled(stream, peeler)
 
 
 def _through(work: Coroutine[Any, Any, Any]) -> Any:

@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -166,7 +167,7 @@ def _part_ticketed(part: Any, tickets: Mapping[str, str]) -> Any:
     ticket = tickets.get(str(field_of(answered, "id"))) if answered is not None else None
     if ticket is None:
         return part
-    return _changed(part, {"function_response": _changed(answered, {"response": {"collapsed": ticket}})})
+    return _changed(part, {"function_response": _changed(answered, {"response": json.loads(ticket)})})
 
 
 def _with_own_words(content: Any, memory: EmissionMemory) -> Any:

@@ -5,6 +5,7 @@ Rules
 - Function tools are strict unless they say otherwise; those that say so get it. Our texts go into ``instructions``, behind the
   application's: they are not carried over to a later response, so a window that the provider holds does not collect them.
 - Arguments are text and stay byte by byte what they were; ``parsed_arguments`` of the SDK's helper loses it too.
+- A response repeats the instructions and the tools of the request; there ours are taken out too.
 - In a stream the deltas are changed in place; what is held back comes as one more delta before the event that says that the
   arguments are whole. Events and snapshots that hold the whole hold it without. An event's own object is copied before it is
   changed where the SDK goes on using it.
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_footprint.core.findings.offer import Undecorated, decorate
+from otel_footprint.core.findings.offer import INSTRUCTION, Undecorated, decorate
 from otel_footprint.core.findings.peeling import RESERVED
 from otel_footprint.providers.findings_form import (
     Arriving,
@@ -66,6 +67,14 @@ class OpenAIResponsesFindings:
         """Of each item of the output: its arguments, or its text where that is a JSON object."""
         for item in as_list(getattr(response, "output", None)):
             take_from_item(item, memory, owned)
+        for tool in as_list(getattr(response, "tools", None)):  # the API repeats the request
+            parameters = getattr(tool, "parameters", None)
+            properties = parameters.get("properties") if isinstance(parameters, dict) else None
+            if isinstance(properties, dict) and getattr(tool, "name", None) not in owned:
+                properties.pop(RESERVED, None)
+        instructions = getattr(response, "instructions", None)
+        if isinstance(instructions, str) and INSTRUCTION in instructions:
+            response.instructions = instructions.partition(INSTRUCTION)[0].removesuffix("\n\n") or None
 
     def peeler(self, memory: EmissionMemory, owned: frozenset[str]) -> ResponsesPeeler:
         """One for a stream of events."""

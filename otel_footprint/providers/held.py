@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from otel_footprint.providers.carrying_seam import PROXY
 
-_TO_THE_END: Final = frozenset(
+TO_THE_END: Final = frozenset(
     {"until_done", "get_final_completion", "get_final_response", "get_final_message", "get_final_text"}
 )
 """Helper methods that read the stream to its end first. The SDK's object is there already and answers at once."""
 
-_TEXTS: Final = "text_stream"
+TEXTS: Final = "text_stream"
 """Anthropic's iterator over the text alone."""
 
 
@@ -82,9 +82,9 @@ class Replay(PROXY):  # type: ignore[misc]
         match name:
             case "close":
                 return lambda: _close_here(self)
-            case _ if name in _TO_THE_END:
+            case _ if name in TO_THE_END:
                 return _after(self._self_rest.finish, found)
-            case _ if name == _TEXTS:
+            case _ if name == TEXTS:
                 return self._self_texts()
             case "send":
                 return lambda _value: next(self)
@@ -93,7 +93,7 @@ class Replay(PROXY):  # type: ignore[misc]
 
     def _self_texts(self) -> Iterator[str]:
         for event in self:
-            yield from _texts(event)
+            yield from texts_of(event)
 
 
 class AsyncReplay(PROXY):  # type: ignore[misc]
@@ -125,9 +125,9 @@ class AsyncReplay(PROXY):  # type: ignore[misc]
             case "close" | "aclose":
                 # Which of them waits is the SDK's choice: a botocore-like stream closes at once.
                 return self._self_close if name == "aclose" or inspect.iscoroutinefunction(found) else self._self_stop
-            case _ if name in _TO_THE_END:
+            case _ if name in TO_THE_END:
                 return _awaited(self._self_rest.finish, found)
-            case _ if name == _TEXTS:
+            case _ if name == TEXTS:
                 return self._self_texts()
             case _:
                 return found
@@ -145,7 +145,7 @@ class AsyncReplay(PROXY):  # type: ignore[misc]
 
     async def _self_texts(self) -> AsyncIterator[str]:
         async for event in self:
-            for text in _texts(event):
+            for text in texts_of(event):
                 yield text
 
 
@@ -172,7 +172,7 @@ def _awaited(finish: Callable[[], None], method: Callable[..., Any]) -> Callable
     return waiting
 
 
-def _texts(event: Any) -> Iterator[str]:
+def texts_of(event: Any) -> Iterator[str]:
     delta = getattr(event, "delta", None) if getattr(event, "type", None) == "content_block_delta" else None
     if getattr(delta, "type", None) == "text_delta":
         yield delta.text  # type: ignore[union-attr]

@@ -13,7 +13,9 @@ The way of one call, as the wrappers go it
    A stream is read to its end here where ``acting.hold``; else it is handed out at once and nothing below happens.
 6. ``acting.revision(response)``: None, or the call to make instead, which is planned and goes from step 4. ``response`` is
    the plain response (a raw one parsed, a held stream merged); None where there is none to read.
-7. ``acting.finish(handed)``, once, on the acting whose response is handed out. It may raise ``UnsupportedValuesError``.
+7. ``acting.take_out(plain)``, and of a stream ``acting.peeler()`` whether it was held or not, on the acting whose response is
+   handed out: what the model declares is not for the application.
+8. ``acting.finish(handed)``, once, on the acting whose response is handed out. It may raise ``UnsupportedValuesError``.
 
 An exception of the SDK is told by ``acting.failed(error)``. Of a first call it goes on to the application; of a revision,
 where it is an ``Exception``, the response before it is handed out: its acting gets ``finish``. Of the Director's own
@@ -39,6 +41,7 @@ from opentelemetry.context import Context
 
 from otel_footprint.core.messages import Message
 from otel_footprint.core.window.items import Item
+from otel_footprint.providers.findings_form import EventPeeler
 from otel_footprint.providers.native import Native
 
 
@@ -169,6 +172,19 @@ class Acting(Protocol):
 
     def revision(self, response: Any | None) -> Acting | None:
         """The call to make instead of handing this response out, with the answer and a correction in its window."""
+        ...
+
+    @property
+    def peels(self) -> bool:
+        """Whether something of ours may have to be taken out of the answer."""
+        ...
+
+    def peeler(self) -> EventPeeler | None:
+        """What takes something of ours out of a stream while the application reads it; None where nothing is to be."""
+        ...
+
+    def take_out(self, plain: Any) -> None:
+        """Take it out of the plain response that is handed out, in place."""
         ...
 
     def failed(self, error: BaseException) -> None:

@@ -19,6 +19,7 @@ from typing import Final
 from otel_footprint.core.findings.ledger import Ledger
 from otel_footprint.core.findings.rows import TEXT_LIMIT, Assertion, StandingRow
 from otel_footprint.core.findings.standing import CLOSED, Standing
+from otel_footprint.core.messages import canonical_json
 
 LINES_LIMIT: Final = 64
 IDS_LIMIT: Final = 32
@@ -27,7 +28,7 @@ HEADING: Final = "Declared by the model about earlier results (not checked by an
 
 def ticket(row: StandingRow) -> str:
     """What stands in place of a result that is set aside."""
-    return json.dumps({"collapsed": True, "standing": row.standing, "toolCallId": row.ref}, ensure_ascii=False)
+    return canonical_json({"collapsed": True, "standing": row.standing, "toolCallId": row.ref})
 
 
 def is_collapsed(standing: Standing | None) -> bool:

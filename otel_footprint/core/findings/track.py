@@ -98,9 +98,25 @@ class Track:
         """What a result is said to be."""
         return self.ledger.standing_of(ref)
 
-    def offer(self) -> Offer:
-        """The results that the model may name."""
-        return offer_of(self.refs, self.standing_of)
+    def offer(self, window: Sequence[Message] = ()) -> Offer:
+        """The results that the model may name, with those in ``window`` that are served for the first time."""
+        return offer_of((*self.refs, *self._to_come(window)), self.standing_of)
+
+    def _to_come(self, window: Sequence[Message]) -> list[str]:
+        """The names that results in the window will have which were not followed yet."""
+        known: dict[str, int] = {}
+        for ref in self._results:
+            known[ref.partition("#")[0]] = known.get(ref.partition("#")[0], 0) + 1
+        seen: dict[str, int] = {}
+        names: list[str] = []
+        for message in window:
+            id_ = message.result.id if message.result is not None else None
+            if not id_:
+                continue
+            count = seen[id_] = seen.get(id_, 0) + 1
+            if count > known.get(id_, 0):
+                names.append(id_ if count == 1 else f"{id_}#{count}")
+        return names
 
     def knows(self, ref: str) -> bool:
         """Whether a result has that name."""

@@ -43,7 +43,10 @@ class Agent:
             conversation_source="explicit",
             planned=planned,
         )
-        return self.store.observe(call, findings=findings)
+        if findings is None:
+            return self.store.observe(call)
+        call, declared = self.store.stripped(call)
+        return self.store.observe(call, findings=findings, declared=declared)
 
 
 DECLARED = {"basis": "direct", "previous": [{"toolCallId": "c1", "standing": "noise"}]}
