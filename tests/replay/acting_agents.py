@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -23,6 +24,7 @@ from otel_footprint.testing.provider import ScriptedProvider
 from otel_footprint.testing.script import Request, Step, Text, ToolCalls, ToolUse, compact, settle
 
 Api: TypeAlias = Literal["openai.chat", "anthropic.messages"]
+CORRECTION = "[automatic check of your last answer"
 APIS: tuple[Api, ...] = ("openai.chat", "anthropic.messages")
 Message: TypeAlias = dict[str, Any]
 
@@ -63,11 +65,15 @@ def _step(message: Message) -> Step:
 
 @dataclass
 class Played:
-    """One run. ``lists`` is the application's list at each call, ``wire`` the body of each request that the provider got."""
+    """One run. ``lists`` is the application's list at each call, ``wire`` the body of each request that the provider got.
+
+    ``revisions`` are the requests in which an answer was sent back: nothing of the application's, and not in ``wire``.
+    """
 
     lists: list[list[Message]] = field(default_factory=list)
     wire: list[Message] = field(default_factory=list)
     answers: list[Message] = field(default_factory=list)
+    revisions: list[Message] = field(default_factory=list)
 
 
 class Player(Protocol):
@@ -80,6 +86,9 @@ class Player(Protocol):
         """
         ...
 
+
+LOOKUP, NOTHING = "look_up", '{"found": "nothing"}'
+"""What a model whose answer was sent back may ask for instead, and what comes of it."""
 
 _PARSED = {"index": True, "parsed_arguments": True, "function": {"parsed_arguments": True}}
 """What the SDK's own stream adds to a message for its reader."""
@@ -100,10 +109,15 @@ class OpenAIPlayer:
             if message["role"] != "assistant" or answers <= remembered:
                 history.append(message)
                 continue
-            played.lists.append(list(history))
-            answer = retried(openai.APIStatusError, partial(self._ask, history))
-            played.answers.append(answer)
-            history.append(answer)
+            while True:
+                played.lists.append(list(history))
+                answer = retried(openai.APIStatusError, partial(self._ask, history))
+                played.answers.append(answer)
+                history.append(answer)
+                looked_up = [c["id"] for c in answer.get("tool_calls") or () if c["function"]["name"] == LOOKUP]
+                if not looked_up:
+                    break
+                history.append({"role": "tool", "tool_call_id": looked_up[0], "content": NOTHING})
 
     def _ask(self, history: list[Message]) -> Message:
         asked: Any = {"model": "gpt-4o", "messages": history}
@@ -142,10 +156,16 @@ class AnthropicPlayer:
                 result = {"type": "tool_result", "tool_use_id": use["id"], "content": message["content"]}
                 history.append({"role": "user", "content": [result]})
             else:
-                played.lists.append(list(history))
-                answer = retried(anthropic.APIStatusError, partial(self._ask, recorded.system, history))
-                played.answers.append(answer)
-                history.append(answer)
+                while True:
+                    played.lists.append(list(history))
+                    answer = retried(anthropic.APIStatusError, partial(self._ask, recorded.system, history))
+                    played.answers.append(answer)
+                    history.append(answer)
+                    looked_up = [block["id"] for block in answer["content"] if block.get("name") == LOOKUP]
+                    if not looked_up:
+                        break
+                    result = {"type": "tool_result", "tool_use_id": looked_up[0], "content": NOTHING}
+                    history.append({"role": "user", "content": [result]})
 
     def _ask(self, system: str, history: list[Message]) -> Message:
         asked: Any = {"model": "claude-sonnet-5", "max_tokens": 1000, "system": system, "messages": history}
@@ -177,6 +197,8 @@ class InProcess:
     unique_ids: bool = False
     fails_every: int = 0
     failed: list[Message] = field(default_factory=list)
+    revisions: list[Message] = field(default_factory=list)
+    _last: Step = field(default_factory=lambda: Text(""))
     _number: int = 0
     _asked: int = 0
 
@@ -188,11 +210,15 @@ class InProcess:
         if self.fails_every and self._asked % self.fails_every == 0:
             self.failed.append(asked.json)
             return library.Response(500, json={"error": {"message": "overloaded", "type": "server_error"}})
-        self.wire.append(asked.json)
         dialect = dialect_of(asked)
         assert dialect is not None
         self._number += 1
-        step = next(self.script)
+        if _sent_back(asked.json["messages"][-1]):
+            self.revisions.append(asked.json)
+            step = self._revise()
+        else:
+            self.wire.append(asked.json)
+            step = self._last = next(self.script)
         assert isinstance(step, (Text, ToolCalls))
         if self.unique_ids and isinstance(step, ToolCalls):
             step = ToolCalls(
@@ -204,6 +230,22 @@ class InProcess:
         )
         body = compact(dialect.plain(answer, asked))
         return library.Response(200, content=body, headers={"content-type": "application/json"})
+
+    def _revise(self) -> Step:
+        """What the model makes of an answer that was sent back: the same again, none, or a look at a tool."""
+        kind = len(self.revisions) % 3
+        if kind == 0:
+            return self._last
+        if kind == 1:
+            return Text("I do not have that.")
+        self.script = chain([self._last], self.script)
+        return ToolCalls([ToolUse(LOOKUP, {}, f"call_lookup_{self._number}")])
+
+
+def _sent_back(message: Message) -> bool:
+    content = message["content"]
+    text = content if isinstance(content, str) else "".join(block.get("text", "") for block in content or ())
+    return message["role"] == "user" and text.startswith(CORRECTION)
 
 
 def over_sockets(api: Api, provider: ScriptedProvider, *, streamed: bool = False) -> Player:

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from acting_agents import Api, Played
+from acting_agents import CORRECTION, Api, Played
 from acting_recount import Counted, Piece, history, pieces, recount
 
 from otel_footprint.testing.wire_rules import problems
 
 OURS = "agentfootprint."
-CODE = re.compile(r"\b(?=[A-Z]*[0-9])(?=[0-9]*[A-Z])[A-Z0-9]{6}\b")
-"""What a reservation is called."""
+CODE = re.compile(r"\b(?=[A-Z]+[0-9]|[0-9]+[A-Z]+[0-9])[A-Z0-9]{6}\b")
+"""What a reservation is called, but for those that read as a number with a word behind it."""
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Tally:
     calls: int = 0
     visits: Counter[str] = field(default_factory=Counter)
     left: int = 0
+    revisions: int = 0
     evicted_values: int = 0
     codes_known_to_have_left: int = 0
 
@@ -49,6 +50,8 @@ def check_run(api: Api, strategy: str, played: Played, spans: Sequence[Any], tal
     counted = recount(api, played)
     visits: dict[int, Any] = {}
     chats: list[Any] = []
+    judged: list[Any] = []
+    revised = 0
     waiting: Any = None
     for span in spans:
         if span.name.startswith("agentfootprint.window "):
@@ -61,11 +64,20 @@ def check_run(api: Api, strategy: str, played: Played, spans: Sequence[Any], tal
             if attributes(span).get("window.settled") is False:
                 assert events(span, "context.evicted") == []
                 continue  # it failed: what the visit decided is sent when the application asks again
+            if attributes(span).get("evidence.revision"):
+                revised += 1
+                assert attributes(judged[-1])["evidence.action"] == "recheck"
+                assert attributes(span)["window.evicted"] == attributes(span)["window.inserted"] == 0
+                assert attributes(span)["window.messages_after"] == attributes(judged[-1])["window.messages_after"]
+                judged[-1] = span
+                continue
             if waiting is not None:
                 visits[len(chats)] = waiting
                 waiting = None
             chats.append(span)
+            judged.append(span)
     assert waiting is None
+    assert revised == len(played.revisions)
     assert len(chats) == len(counted) == len(played.wire)
     for number, (call, chat) in enumerate(zip(counted, chats, strict=True)):
         visit = visits.get(number)
@@ -74,7 +86,14 @@ def check_run(api: Api, strategy: str, played: Played, spans: Sequence[Any], tal
         tally.calls += 1
         tally.left += len(call.removed)
         tally.visits[attributes(visit)["window.outcome"] if visit is not None else "none"] += 1
-    check_evidence(api, strategy, played, counted, chats, [visits.get(n) for n in range(len(chats))], tally)
+    check_evidence(api, strategy, played, counted, judged, [visits.get(n) for n in range(len(chats))], tally)
+    turns = [
+        (span["thread"], span["turn"])
+        for chat in chats
+        if (span := attributes(chat)).get("evidence.action") == "recheck"
+    ]
+    assert len(turns) == len(set(turns)) == len(played.revisions), "more than one revision in a turn"
+    tally.revisions += revised
 
 
 def _is_agent(span: Any) -> bool:
@@ -83,8 +102,11 @@ def _is_agent(span: Any) -> bool:
 
 def check_wire(api: Api, played: Played) -> None:
     """Every request is one that the provider takes, holds the current request, and leaves the application's list alone."""
+    for body in played.revisions:
+        assert problems(api, body) == []
     for number, (body, own) in enumerate(zip(played.wire, played.lists, strict=True)):
         assert problems(api, body) == [], f"call {number}"
+        assert CORRECTION not in str(own)
         if number:
             assert own[: len(played.lists[number - 1])] == played.lists[number - 1]
         said = [piece for piece in pieces(api, [m for m in own if m["role"] != "system"]) if piece.role == "user"]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acting_agents import Api, Message, Played
+from acting_agents import CORRECTION, Api, Message, Played
 
 NOTICE = "[otel-footprint notice]"
 SUMMARY_LABEL = "[otel-footprint summary]"
@@ -75,6 +75,16 @@ def pieces(api: Api, messages: Sequence[Message]) -> list[Piece]:
     return found
 
 
+def without_pair(window: list[Piece]) -> list[Piece]:
+    """The window without an answer that was sent back and its correction, which are not of the conversation."""
+    at = next((index for index, piece in enumerate(window) if piece.text.startswith(CORRECTION)), None)
+    if at is None:
+        return window
+    assert at
+    assert window[at - 1].role == "assistant"
+    return window[: at - 1] + window[at + 1 :]
+
+
 def _openai(message: Message) -> Piece:
     calls = tuple(
         (call["id"], call["function"]["name"], _canonical(json.loads(call["function"]["arguments"])))
@@ -127,11 +137,12 @@ def recount(api: Api, played: Played) -> list[Counted]:
         listed = pieces(api, [m for m in own if m["role"] != "system"])
         before = window + listed[known:]
         served = served + [0] * (len(before) - len(window))
-        after = pieces(api, history(api, body))
+        after = without_pair(pieces(api, history(api, body)))
         removed, put, origin = _difference(before, after)
         counted.append(Counted(before, after, removed, put, [served[index] for index in removed]))
         window, served = after, [0 if index is None else served[index] for index in origin]
-        served = [times + 1 for times in served]
+        asked_again = sum(1 for revision in played.revisions if revision["messages"][:-2] == body["messages"])
+        served = [times + 1 + asked_again for times in served]
         known = len(listed)
     return counted
 

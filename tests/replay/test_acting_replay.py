@@ -50,13 +50,14 @@ def sink() -> Iterator[Sink]:
         otel_footprint.uninstrument()
 
 
-def start(sink: Sink, strategy: str | otel_footprint.WindowStrategy) -> None:
+def start(sink: Sink, strategy: str | otel_footprint.WindowStrategy, **settings: Any) -> None:
     otel_footprint.instrument(
         tracer_provider=sink.tracer_provider,
         meter_provider=sink.meter_provider,
         logger_provider=sink.logger_provider,
         window=STRATEGIES[strategy]() if isinstance(strategy, str) else strategy,
         capture_values="all",
+        **settings,
     )
 
 
@@ -76,8 +77,9 @@ def play_all(
         for recorded in chosen:
             remembered = len(recorded.script) // 2 if restarted else 0
             model.script = iter(recorded.script[remembered:])
-            played = Played(wire=model.wire)
+            played = Played(wire=model.wire, revisions=model.revisions)
             model.wire.clear()
+            model.revisions.clear()
             # Half of the applications say which conversation it is.
             with otel_footprint.conversation(f"case-{recorded.number}") if recorded.number % 2 else nullcontext():
                 player.play(recorded, played, remembered=remembered)
@@ -131,6 +133,20 @@ def test_calls_that_fail_and_are_made_again_evict_once(shared_data: Path, sink: 
 
     assert len(failed) > 30
     check_metrics(sink, strategy, tally)
+
+
+@pytest.mark.parametrize(("strategy", "api"), [PAIRS[0], PAIRS[-1]])
+def test_answers_that_are_sent_back_while_the_window_moves(
+    shared_data: Path, sink: Sink, strategy: str, api: Api
+) -> None:
+    start(sink, strategy, evidence=otel_footprint.Evidence(posture="guard"))
+
+    tally, _ = play_all(sink, api, strategy, conversations(shared_data)[::2])
+
+    check_metrics(sink, strategy, tally)
+    revised = {p.attributes["outcome"]: p.value for p in sink.metrics("agentfootprint.evidence.revisions") if p.value}
+    assert sum(revised.values()) == tally.revisions > 0
+    assert set(revised) == {"grounded", "flagged", "tool_calls"}
 
 
 @pytest.mark.parametrize(("strategy", "api"), [PAIRS[0], PAIRS[-1]])
