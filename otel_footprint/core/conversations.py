@@ -175,10 +175,23 @@ class Conversations:
         session = self._sessions.get(conversation_id)
         return None if session is None else keeping.save(session, self._held_by, text=text)
 
-    def restore(self, conversation_id: str, saved: SavedSession, *, inferred: bool = False, now: float) -> None:
-        """Go on with a conversation that was saved, in the place of what is known of it. ``now`` in Unix seconds."""
+    def restore(
+        self,
+        conversation_id: str,
+        saved: SavedSession,
+        *,
+        inferred: bool = False,
+        evidence: Evidence | None = None,
+        now: float,
+    ) -> None:
+        """Go on with a conversation that was saved, in the place of what is known of it. ``now`` in Unix seconds.
+
+        Words that were said here and evidence that was handed in stay.
+        """
         self._expire(now)
-        session, threads = keeping.restored(conversation_id, saved, inferred=inferred, evidence=self._evidence)
+        session, threads = keeping.restored(
+            conversation_id, saved, inferred=inferred, evidence=evidence or self._evidence
+        )
         before = self._sessions.pop(conversation_id, None)
         if before is not None:
             self._let_go(before)
@@ -197,6 +210,8 @@ class Conversations:
             for server_thread in one.server_threads:
                 self._hold_server_thread(server_thread, thread)
             thread.size = thread.size_bytes()
+        if before is not None:
+            session.hear(before)
         if session.opening is not None and session.opening.done:
             session.opening = None
         self._sealed += session.opening is not None

@@ -114,7 +114,7 @@ class Reader:
                     return word
         words = ", ".join("null" if word is None else str(word) for word in allowed)
         if isinstance(value, str) and len(value) <= _SHOWN and value.isidentifier():
-            raise self.refuse(f"{place} {value!r}", f"one of {words}")
+            raise self.refuse(place, f"one of {words} but {value!r}")
         raise self.refuse(place, f"one of {words}", value)
 
     def content(self, value: object, place: str) -> Content:

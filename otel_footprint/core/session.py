@@ -108,6 +108,14 @@ class Session:
             self._said[text] = None
             self._said_chars += len(text)
 
+    def hear(self, other: Session) -> None:
+        """What was said and handed in to the other one is said and handed in here too."""
+        for text in other._said:
+            self.say(text)
+        for text, name in other._handed_in:
+            if (text, name) not in self._handed_in:
+                self.hand_in(text, name)
+
     def observe(
         self,
         call: Call,
