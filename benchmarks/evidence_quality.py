@@ -144,6 +144,7 @@ def main() -> int:
     parser.add_argument("--flags", action="store_true", help="list what is flagged, and the mutants that were missed")
     parser.add_argument("--no-peers", action="store_true", help="only the product and the plain rule")
     parser.add_argument("--no-gold", action="store_true", help="leave out the errors that people marked")
+    parser.add_argument("--no-compare", action="store_true", help="leave out the answers and mutants side by side")
     parser.add_argument("--no-arguments", action="store_true", help="leave out the arguments of calls")
     parser.add_argument(
         "--no-oracle", action="store_true", help="leave out the comparison with the straightforward index"
@@ -158,7 +159,8 @@ def main() -> int:
         print(f"not installed, left out: {', '.join(missing)} (make quality installs them)", file=sys.stderr)
     answers, shown, made = own(arguments.corpus, arguments.data, arguments.mutations, flags=arguments.flags)
     checkers: list[Checker] = [Product(), PlainRule(), *peers]
-    shown |= compare(checkers, answers, fewer(made, arguments.peer_mutations) if made else [])
+    if not arguments.no_compare:
+        shown |= compare(checkers, answers, fewer(made, arguments.peer_mutations) if made else [])
     if not arguments.no_gold:
         shown["gold"] = against_gold([*checkers, *(told_the_fields() if peers else [])], arguments.data)
     runs = [name for name in arguments.corpus if name in CORPORA]
