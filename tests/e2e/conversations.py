@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 import otel_footprint
 from otel_footprint.testing.provider import Request, ScriptedProvider, Step, Text, ToolCalls, ToolUse
@@ -43,6 +44,23 @@ class Made(SpanProcessor):
     def on_end(self, span: ReadableSpan) -> None:
         if span.context is not None:
             self.ids.append(f"{span.context.trace_id:032x}/{span.context.span_id:016x}")
+
+
+class Watched(SpanExporter):
+    """An exporter whose failures are counted here too: the SDK's own count misses those that HTTP answers with a status."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self.exporter = exporter
+        self.failed = 0
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        result = self.exporter.export(spans)
+        if result is not SpanExportResult.SUCCESS:
+            self.failed += len(spans)
+        return result
+
+    def shutdown(self) -> None:
+        self.exporter.shutdown()
 
 
 def exporters(protocol: str) -> tuple[Any, Any]:
@@ -98,7 +116,8 @@ def main() -> int:
     readers: list[Any] = [own]
     span_exporter: Any = None
     if not arguments.no_export:
-        span_exporter, metric_exporter = exporters(os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"))
+        exporter, metric_exporter = exporters(os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"))
+        span_exporter = Watched(exporter)
         readers.append(PeriodicExportingMetricReader(metric_exporter))
     meters = MeterProvider(metric_readers=readers)
     metrics.set_meter_provider(meters)
@@ -137,6 +156,8 @@ def main() -> int:
                 "times": times,
                 "shutdown": time.perf_counter() - before,
                 "lost": lost["lost"],
+                "failed": span_exporter.failed if span_exporter is not None else 0,
+                "statuses": lost["statuses"],
                 "answers": lost["answers"],
                 "threads": threading.active_count(),
             }
@@ -147,7 +168,7 @@ def main() -> int:
 
 def _points(reader: InMemoryMetricReader) -> dict[str, Any]:
     """What the SDK counted: answers by verdict, and spans it lost by reason."""
-    answers, lost = Counter[str](), Counter[str]()
+    answers, lost, statuses = Counter[str](), Counter[str](), Counter[str]()
     data = reader.get_metrics_data()
     for resource in data.resource_metrics if data else ():
         for scope in resource.scope_metrics:
@@ -156,9 +177,11 @@ def _points(reader: InMemoryMetricReader) -> dict[str, Any]:
                     labels = dict(point.attributes or {})
                     if metric.name == "agentfootprint.answers":
                         answers[str(labels["verdict"])] += point.value  # type: ignore[union-attr]
+                    elif metric.name == "otel.sdk.exporter.operation.duration":
+                        statuses[str(labels.get("http.response.status_code"))] += point.count  # type: ignore[union-attr]
                     elif metric.name in LOST and "error.type" in labels:
                         lost[f"{metric.name} {labels['error.type']}"] += point.value  # type: ignore[union-attr]
-    return {"answers": {k: v for k, v in answers.items() if v}, "lost": dict(lost)}
+    return {"answers": {k: v for k, v in answers.items() if v}, "lost": dict(lost), "statuses": dict(statuses)}
 
 
 if __name__ == "__main__":
