@@ -6,6 +6,7 @@ Rules
 - A request that cannot be read, and any fault of ours, lets the call through as the application made it: counted, and said
   once.
 - The innermost ``conversation(window=…, evidence=…)`` wins over ``instrument(…)``.
+- Of a call that is not to be changed, in a conversation that a store shares, only the state is read and written.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from otel_footprint.handle import Conversation
     from otel_footprint.providers.surface import Delivery, Reading, Surface
     from otel_footprint.runtime import Runtime
+    from otel_footprint.sharing import SharedCall
 
 _logger = logging.getLogger("otel_footprint")
 
@@ -56,6 +58,7 @@ class Options:
     keep_last_tool_results: int
     findings: Findings | None
     handle: Conversation | None
+    shared: SharedCall | None = None
 
     @property
     def act(self) -> bool:
@@ -79,7 +82,9 @@ class Director:
         if self.running.settings.acts:
             return True
         handle = current_conversation()
-        return (handle is not None and handle.acts) or mark_of() is not None
+        if handle is not None and (handle.acts or (handle.named and self.running.sharing is not None)):
+            return True
+        return mark_of() is not None
 
     def begin(self, surface: Surface, kwargs: Mapping[str, Any], delivery: Delivery) -> ActingCall | None:
         """Take up one call; None leaves it alone."""
@@ -93,10 +98,10 @@ class Director:
         if outer is CHILD:
             return None
         options = self._options(context)
-        if not options.act and outer is None:
+        if not options.act and outer is None and options.shared is None:
             return None
         reading = self._read(surface, kwargs) if options.act else None
-        if reading is None and outer is None:
+        if reading is None and outer is None and options.shared is None:
             return None
         context = seen_within(context)  # of a framework's call and the SDK's inside it, the latter is acted on
         if outer is not None:  # a call inside another one, such as a tool's: it is not the outer one's
@@ -110,7 +115,9 @@ class Director:
             strategy = strategy if handle.window_strategy is None else handle.window_strategy
             evidence = evidence if handle.evidence_options is None else handle.evidence_options
             findings = handle.findings_in(settings)
-        return Options(strategy, evidence, settings.keep_last_tool_results, findings, handle)
+        sharing = self.running.sharing
+        shared = sharing.call(handle.id) if sharing is not None and handle is not None and handle.named else None
+        return Options(strategy, evidence, settings.keep_last_tool_results, findings, handle, shared)
 
     def _read(self, surface: Surface, kwargs: Mapping[str, Any]) -> Reading | None:
         reading = None

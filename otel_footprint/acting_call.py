@@ -101,11 +101,16 @@ class ActingCall:
         self._findings: CallFindings | None = None
         self._revises: ActingCall | None = None
         self._revision_error: BaseException | None = None
+        if options.shared is not None and reading is None:
+            self._token = Token(None, self._completed)
+            self.context = with_mark(self._token, context)
 
     # the plan
 
     def plan(self) -> None:
         """Decide about the window. May raise ``WindowUnmeasurableError``."""
+        if self.options.shared is not None:
+            self.options.shared.load()
         if self._planned is not None or self._reading is None:
             return
         with self._window() as window:
@@ -126,6 +131,8 @@ class ActingCall:
 
     async def aplan(self) -> None:
         """The same under an asynchronous client."""
+        if self.options.shared is not None:
+            await self.options.shared.aload()
         if self._planned is not None or self._reading is None:
             return
         with self._window() as window:
@@ -244,6 +251,7 @@ class ActingCall:
 
         def settled(call: Call, decisions: Decisions) -> None:
             planner.complete(planned, call, decisions)
+            self._completed(call, decisions)
 
         if self.options.findings is not None:
             with boundary.guard("findings.offer", _LEFT):
@@ -252,6 +260,14 @@ class ActingCall:
         self.kwargs = kwargs
         self._token = Token(facts, settled)
         self.context = with_mark(self._token, self._base)
+
+    def _completed(self, call: Call, decisions: Decisions) -> None:
+        """The call has completed. Of a stream nobody tells later that it has ended."""
+        shared = self.options.shared
+        if shared is not None:
+            shared.completed()
+            if self.delivery.streamed and not self.hold:
+                shared.save_later()
 
     def _give(self, kwargs: Mapping[str, Any], options: Findings, planned: Planned) -> Given:
         """Offer the model to declare findings. What is taken out again is by the same form."""
@@ -324,6 +340,16 @@ class ActingCall:
         if self._planned is not None and (self._token is None or self._token.is_open):
             with self._running.exclusively():
                 self._director.planner.abandon(self._planned)
+
+    def store(self) -> None:
+        """Put what came of the call where other workers find it."""
+        if self.options.shared is not None:
+            self.options.shared.save()
+
+    async def astore(self) -> None:
+        """The same under an asynchronous client."""
+        if self.options.shared is not None:
+            await self.options.shared.asave()
 
     def finish(self, handed: Any) -> None:
         """``handed`` is what the application is given. May raise ``UnsupportedValuesError``."""

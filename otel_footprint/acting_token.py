@@ -32,14 +32,15 @@ CHILD: Final = Child()
 class Token:
     """One call that is acted on: ``facts`` go with it to the hook, and what was decided about it comes back.
 
+    ``facts`` are None where nothing was planned: it is only to be known when the call has completed.
     ``emission`` is what was written down about the call, None until its hook has run; ``settled`` is called once, by the
     runtime and under its lock, with the call and the decisions.
     """
 
     __slots__ = ("_settled", "emission", "facts")
 
-    def __init__(self, facts: PlannedFacts, settled: Callable[[Call, Decisions], None]) -> None:
-        self.facts: Final = facts
+    def __init__(self, facts: PlannedFacts | None, settled: Callable[[Call, Decisions], None]) -> None:
+        self.facts: Final[PlannedFacts | None] = facts
         self.emission: Emission | None = None
         self._settled: Callable[[Call, Decisions], None] | None = settled
 

@@ -20,6 +20,7 @@ from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.findings.options import Findings
 from otel_footprint.core.window.strategy import WindowStrategy
 from otel_footprint.installing import checked_pins, checked_strategy, pins_of, strategy_of
+from otel_footprint.store import Store, store_of
 
 PREFIX: Final = "OTEL_FOOTPRINT_"
 
@@ -36,6 +37,7 @@ _VARIABLES: Final = (
     "WINDOW",
     "KEEP_LAST_TOOL_RESULTS",
     "FINDINGS",
+    "STORE",
     "EVENTS",
     "CAPTURE_VALUES",
     "CONVERSATION_LIMIT",
@@ -53,6 +55,7 @@ class Settings:
 
     ``window`` None leaves every window as it is; ``keep_last_tool_results`` is how many latest results of tools a strategy
     may not remove, 0 for none. ``findings`` None leaves tools and answers as they are.
+    ``store`` is where named conversations are kept so that other workers go on with them; None: they live in this process.
     ``conversation_limit`` bounds how many live conversations are held; the oldest goes first, and that is counted.
     ``hooks`` names other completion hooks to run beside ours; None means those that are configured.
     ``hash_key`` keys the content hashes; None makes one that is random per process.
@@ -63,6 +66,7 @@ class Settings:
     window: WindowStrategy | None = None
     keep_last_tool_results: int = 2
     findings: Findings | None = None
+    store: Store | None = None
     events: Events = "span"
     capture_values: CaptureValues = "none"
     conversation_limit: int = 1000
@@ -86,6 +90,7 @@ def resolve(
     window: WindowStrategy | None = None,
     keep_last_tool_results: int | bool | None = None,
     findings: Findings | bool | None = None,
+    store: Store | str | None = None,
     events: str | None = None,
     capture_values: str | None = None,
     conversation_limit: int | None = None,
@@ -104,6 +109,7 @@ def resolve(
         window=_window(window, env),
         keep_last_tool_results=_pins(keep_last_tool_results, env),
         findings=_findings(findings, env),
+        store=_store(store, env),
         events=_one_of(Events, events, "events", env),
         capture_values=_one_of(CaptureValues, capture_values, "capture_values", env),
         conversation_limit=_limit(conversation_limit, env),
@@ -192,6 +198,13 @@ def _pins(given: object, env: _Environment) -> int:
     if word is None:
         return Settings().keep_last_tool_results
     return pins_of(word, f"{PREFIX}KEEP_LAST_TOOL_RESULTS")
+
+
+def _store(given: object, env: _Environment) -> Store | None:
+    if given is not None:
+        return store_of(given, "store")
+    address = env.get("STORE")
+    return None if address is None else store_of(address, f"{PREFIX}STORE")
 
 
 def _findings(given: Findings | bool | None, env: _Environment) -> Findings | None:

@@ -86,6 +86,11 @@ class Conversation:
         self._entered = False
 
     @property
+    def named(self) -> bool:
+        """Whether the application gave the id."""
+        return self._given_id is not None
+
+    @property
     def acts(self) -> bool:
         """Whether its own settings ask for requests to be changed or asked again."""
         evidence = self.evidence_options

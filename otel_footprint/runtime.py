@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from otel_footprint.core.findings.track import Track
     from otel_footprint.core.window.strategy import WindowStrategy
     from otel_footprint.handle import Conversation
+    from otel_footprint.sharing import Sharing
+    from otel_footprint.store import Store
 
 _logger = logging.getLogger("otel_footprint")
 
@@ -103,6 +105,7 @@ class Runtime:
         self._waiting: Final[deque[HookCall]] = deque()
         self._agents: Final = AgentSpans(self.emitter)
         self.director: Director | None = None
+        self.sharing: Sharing | None = None
         self.hook: Final = FootprintHook(self.complete, (self._agents, *other_hooks(settings.hooks)))
         self._stop_listening = boundary.listen(self.emitter.error)
 
@@ -117,7 +120,13 @@ class Runtime:
             meter_provider=self.providers.meter,
             logger_provider=self.providers.logger,
         )
-        if self.settings.acts:
+        if self.settings.store is not None:
+            with boundary.guard("store.start"):
+                from otel_footprint.sharing import Sharing
+
+                self.sharing = Sharing(self, self.settings.store)
+                self.sharing.start()
+        if self.settings.acts or self.sharing is not None:
             self.act()
 
     def act(self) -> None:
@@ -143,6 +152,8 @@ class Runtime:
             turn_off()
         with boundary.guard("carrying.uninstall"):
             carrying.uninstall()
+        if self.sharing is not None:
+            self.sharing.stop()
         self._stop_listening()
 
     def complete(self, hook_call: HookCall) -> None:
@@ -306,6 +317,8 @@ class Runtime:
         self.lock = threading.RLock()
         self._busy = False
         self._waiting.clear()
+        if self.sharing is not None:
+            self.sharing.after_fork_in_child()
 
 
 _start_lock: Final = threading.RLock()
@@ -328,6 +341,7 @@ def instrument(
     window: WindowStrategy | None = None,
     keep_last_tool_results: int | bool | None = None,
     findings: Findings | bool | None = None,
+    store: Store | str | None = None,
     events: str | None = None,
     capture_values: str | None = None,
     conversation_limit: int | None = None,
@@ -352,6 +366,8 @@ def instrument(
             (``OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS``).
         findings: True or ``Findings(…)``: the model may declare what results are, in an optional argument of each tool that is
             taken out before the application sees it (``OTEL_FOOTPRINT_FINDINGS``: ``1``, ``serve``).
+        store: where conversations with an id are kept so that other workers go on with them, such as
+            ``redis://host:6379/0`` (``OTEL_FOOTPRINT_STORE``); texts of messages and of results only with ``?text=1``.
         events: ``span``, ``log`` or ``both`` (``OTEL_FOOTPRINT_EVENTS``).
         capture_values: ``none``, ``flagged`` or ``all`` (``OTEL_FOOTPRINT_CAPTURE_VALUES``).
         conversation_limit: how many live conversations are held (``OTEL_FOOTPRINT_CONVERSATION_LIMIT``).
@@ -365,6 +381,7 @@ def instrument(
         window=window,
         keep_last_tool_results=keep_last_tool_results,
         findings=findings,
+        store=store,
         events=events,
         capture_values=capture_values,
         conversation_limit=conversation_limit,

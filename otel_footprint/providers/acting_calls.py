@@ -101,6 +101,11 @@ async def arun(job: Job, acting: Acting) -> Any:
     if made.plain is not None and not job.delivery.streamed:
         with guard("acting.take_out"):
             plan.acting.take_out(made.plain)
+    with guard("acting.store"):
+        if job.delivery.asynchronous:
+            await plan.acting.astore()
+        else:
+            plan.acting.store()
     with asked_errors_pass("acting.finish"):
         plan.acting.finish(made.handed)
     return made.handed

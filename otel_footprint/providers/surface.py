@@ -15,7 +15,9 @@ The way of one call, as the wrappers go it
    the plain response (a raw one parsed, a held stream merged); None where there is none to read.
 7. ``acting.take_out(plain)``, and of a stream ``acting.peeler()`` whether it was held or not, on the acting whose response is
    handed out: what the model declares is not for the application.
-8. ``acting.finish(handed)``, once, on the acting whose response is handed out. It may raise ``UnsupportedValuesError``.
+8. ``acting.store()`` (asynchronous clients: ``await acting.astore()``): what came of the call goes to where other workers
+   find it.
+9. ``acting.finish(handed)``, once, on the acting whose response is handed out. It may raise ``UnsupportedValuesError``.
 
 An exception of the SDK is told by ``acting.failed(error)``. Of a first call it goes on to the application; of a revision,
 where it is an ``Exception``, the response before it is handed out: its acting gets ``finish``. Of the Director's own
@@ -189,6 +191,14 @@ class Acting(Protocol):
 
     def failed(self, error: BaseException) -> None:
         """The call, or reading its stream, ended with this exception of the SDK (or was cancelled)."""
+        ...
+
+    def store(self) -> None:
+        """Put what came of the call where other workers find it."""
+        ...
+
+    async def astore(self) -> None:
+        """The same under an asynchronous client."""
         ...
 
     def finish(self, handed: Any) -> None:

@@ -81,6 +81,12 @@ class Call:
     def failed(self, error: BaseException) -> None:
         self.director.failed += 1
 
+    def store(self) -> None:
+        pass
+
+    async def astore(self) -> None:
+        pass
+
     def finish(self, handed: Any) -> None:
         pass
 

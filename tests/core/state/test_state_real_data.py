@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,6 +65,6 @@ def test_without_text_windows_and_counts_agree_and_nothing_is_accused(
                 one, judgements=(), calls=(), findings=None
             )
             for here, there in zip(one.judgements, two.judgements, strict=True):
-                if here != there:
+                if here.verdict != there.verdict:
                     assert number
-                    assert there.reasons == tuple(sorted({*here.reasons, "unseen_history"}))
+                    assert (there.verdict, "unseen_history" in there.reasons) == ("inconclusive", True)

@@ -128,6 +128,12 @@ class Acting:
         self.director.at("failed")
         self.director.failures.append(error)
 
+    def store(self) -> None:
+        pass
+
+    async def astore(self) -> None:
+        pass
+
     def finish(self, handed: Any) -> None:
         self.director.at("finish")
         self.director.handed.append(handed)
