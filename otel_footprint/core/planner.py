@@ -108,13 +108,13 @@ class Planner:
         if strategy is None or request.server_held or (again and strategy.name == state.strategy):
             return visit
         number = state.calls + 1
+        born = Born(None, None, number)
         return replace(
             visit,
             input=visit_input(
                 window,
-                births=[
-                    birth if birth.born_call else Born(None, None, number, birth.result_ref) for birth in state.births
-                ],
+                births=[birth if birth.born_call else born for birth in state.births],
+                refs=state.refs,
                 call_number=number,
                 iteration=state.iteration,
                 run_id=state.run_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from otel_footprint.core.messages import Message
 
@@ -28,3 +28,17 @@ class Put:
 
 
 Item: TypeAlias = Kept | Put
+
+
+def kept(first: int, end: int) -> tuple[Kept, ...]:
+    """The places from ``first`` up to ``end``. A place is the same value in every window, so most are made only once."""
+    global _shared
+    if len(_shared) < end <= _SHARED_LIMIT:
+        size = min(max(end, 2 * len(_shared)), _SHARED_LIMIT)
+        _shared = tuple(map(Kept, range(size)))  # one assignment: another thread sees the shorter one or this one
+    shared = _shared[first:end]
+    return shared if first + len(shared) >= end else (*shared, *map(Kept, range(first + len(shared), end)))
+
+
+_SHARED_LIMIT: Final = 8_192
+_shared: tuple[Kept, ...] = ()

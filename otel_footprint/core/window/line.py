@@ -22,7 +22,7 @@ from typing import Final, Literal, TypeAlias
 from otel_footprint.core.call import Call, CallRef
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
 from otel_footprint.core.turns import result_reference
-from otel_footprint.core.window.items import Item, Kept, Put
+from otel_footprint.core.window.items import Item, Kept, Put, kept
 from otel_footprint.core.window.observe import alike
 from otel_footprint.core.window.reading import Born
 from otel_footprint.core.window.record import FoldedSpan, WindowRecord
@@ -55,7 +55,8 @@ class Pair:
 class State:
     """One call's window and what is known at that call.
 
-    - ``keys`` are those of the application's list; ``items`` the window without a pair, ``births`` in the same order.
+    - ``keys`` are those of the application's list; ``items`` the window without a pair. In the same order ``births``, one
+      value for all of a call, and ``refs``, the names of the tool results, None for any other message.
     - ``reach`` counts what the last completed call sent, its output, and what is new; ``origin`` is for each item its place
       in that, -1 for what was put since, None where nothing was taken or put. Both mean nothing unless ``based``.
     - ``calls`` counts completed calls; ``outputs`` is what the last one gave, empty while this one is open, and ``chosen``
@@ -71,6 +72,7 @@ class State:
     keys: Keys
     items: tuple[Item, ...]
     births: tuple[Born, ...]
+    refs: tuple[str | None, ...]
     turn: int
     iteration: int
     run_id: str
@@ -122,10 +124,12 @@ class State:
 def start(messages: Sequence[Message], keys: Keys, *, run_id: str, streamed: bool) -> State:
     """The state of a list that goes on with nothing."""
     results: dict[str | None, int] = {}
+    history = _history(messages)
     return State(
         keys=keys,
-        items=tuple(map(Kept, range(len(messages)))),
-        births=_named(results, messages, [Born(None, None, 1)] * _history(messages)),
+        items=kept(0, len(messages)),
+        births=(Born(None, None, 1),) * history + (UNSENT,) * (len(messages) - history),
+        refs=_named(results, messages),
         turn=_said(messages),
         iteration=1 + _asked_in_turn(messages),
         run_id=run_id,
@@ -139,15 +143,17 @@ def go_on(base: State, messages: Sequence[Message], keys: Keys, *, run_id: str, 
     """The carried window with the tail by which the list has grown, which begins with the output where there is one."""
     known = len(base.keys)
     tail = messages[known:]
-    output = [Born(base.completed_at, base.after, base.calls + 1)] if base.outputs else []
+    output = (Born(base.completed_at, base.after, base.calls + 1),) if base.outputs else ()
+    births = (*output, *[UNSENT] * (len(tail) - len(output)))
     results = dict(base.results)
-    births = _named(results, tail, output)
+    refs = _named(results, tail)
     said = _said(tail)
     return replace(
         base,
         keys=keys,
-        items=base.items + tuple(map(Kept, range(known, len(messages)))),
+        items=base.items + kept(known, len(messages)),
         births=base.births + births,
+        refs=base.refs + refs,
         turn=base.turn + said,
         iteration=_iteration(base, said=bool(said)),
         run_id=run_id,
@@ -186,12 +192,12 @@ def start_over(
     unknown = Born(None, None, base.calls + 1)
     history = _history(messages) if output_at is None else output_at + 1
     results: dict[str | None, int] = {}
-    known = [births.get(key) or (unknown if j < history else UNSENT) for j, key in enumerate(keys)]
     return replace(
         base,
         keys=keys,
-        items=tuple(map(Kept, range(len(messages)))),
-        births=_named(results, messages, known),
+        items=kept(0, len(messages)),
+        births=tuple([births.get(key) or (unknown if j < history else UNSENT) for j, key in enumerate(keys)]),
+        refs=_named(results, messages),
         turn=base.turn + said,
         iteration=_iteration(base, said=bool(said)),
         run_id=run_id,
@@ -222,6 +228,7 @@ def decide(state: State, result: WindowResult) -> State:
         state,
         items=tuple([Put(message) if j is None else state.items[j] for j, message in zip(places, window, strict=True)]),
         births=tuple([UNSENT if j is None else state.births[j] for j in places]),
+        refs=tuple([None if j is None else state.refs[j] for j in places]),
         origin=tuple([-1 if j is None else origin[j] for j in places]),
         folded=_bounded(state.folded + result.folded) if result.folded else state.folded,
         decided=True,
@@ -231,13 +238,14 @@ def decide(state: State, result: WindowResult) -> State:
 
 def leave_unseen(before: State, after: State, messages: Sequence[Message]) -> State:
     """Note what of the application's ``messages`` left at this visit, or in another process, before a call here sent it."""
-    kept = {item.index for item in after.items if isinstance(item, Kept)}
+    stays = {item.index for item in after.items if isinstance(item, Kept)}
+    left: Sequence[int]
     if not after.based:
-        left = range(len(messages)) if len(kept) < len(messages) else ()
+        left = range(len(messages)) if len(stays) < len(messages) else ()
     else:
         items = zip(before.items, before.births, strict=True)
         left = [item.index for item, birth in items if isinstance(item, Kept) and not birth.born_call]
-    unseen = tuple(messages[index] for index in left if index not in kept)
+    unseen = tuple([messages[index] for index in left if index not in stays])
     return replace(after, unseen=unseen if not after.based else before.unseen + unseen)
 
 
@@ -254,11 +262,10 @@ def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
     unreported: Unreported | None = None
     if not reported:
         unreported = "stream" if state.streamed else "stopped" if state.reported else "never"
+    born = Born(at, call.ref, number)
     return replace(
         state,
-        births=tuple(
-            [birth if birth.born_call else Born(at, call.ref, number, birth.result_ref) for birth in state.births]
-        ),
+        births=tuple([birth if birth.born_call else born for birth in state.births]),
         turn=turn,
         iteration=iteration,
         reach=len(state.items),
@@ -279,22 +286,20 @@ def complete(state: State, call: Call, *, turn: int, iteration: int) -> State:
     )
 
 
-def _named(results: dict[str | None, int], messages: Sequence[Message], known: Sequence[Born]) -> tuple[Born, ...]:
-    """The births of these messages with the references of their results; what is past the ``known`` ones was never sent."""
-    births = [*known, *[UNSENT] * (len(messages) - len(known))]
-    for j, message in enumerate(messages):
-        if message.role not in ("assistant", "tool"):
-            continue
+def _named(results: dict[str | None, int], messages: Sequence[Message]) -> tuple[str | None, ...]:
+    """The references of the tool results of these messages, which are counted in ``results``."""
+    refs: list[str | None] = []
+    for message in messages:
         ref: str | None = None
-        for part in message.parts:
-            if isinstance(part, (ToolResult, ServerToolResult)):
-                id_ = part.id or None
-                count = results[id_] = results.get(id_, 0) + 1
-                ref = ref or result_reference(id_, count)
-        if ref is not None and message.role == "tool":
-            birth = births[j]
-            births[j] = Born(birth.born_at, birth.born, birth.born_call, ref)
-    return tuple(births)
+        role = message.role
+        if role == "tool" or role == "assistant":
+            for part in message.parts:
+                if isinstance(part, (ToolResult, ServerToolResult)):
+                    id_ = part.id or None
+                    count = results[id_] = results.get(id_, 0) + 1
+                    ref = ref or result_reference(id_, count)
+        refs.append(ref if role == "tool" else None)
+    return tuple(refs)
 
 
 def _births_in_list(state: State) -> list[Born | None]:
@@ -307,12 +312,12 @@ def _births_in_list(state: State) -> list[Born | None]:
 
 
 def _bounded(folded: tuple[FoldedSpan, ...]) -> tuple[FoldedSpan, ...]:
-    kept: list[FoldedSpan] = []
+    bounded: list[FoldedSpan] = []
     room = FOLDED_CHARS
     for span in reversed(folded):
         room -= span.chars if span.messages else 0
-        kept.append(span if room >= 0 or not span.messages else replace(span, messages=(), retain="discard"))
-    return tuple(reversed(kept))
+        bounded.append(span if room >= 0 or not span.messages else replace(span, messages=(), retain="discard"))
+    return tuple(reversed(bounded))
 
 
 def _chosen(outputs: Sequence[Message], message: Message) -> bytes | None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Final, Protocol
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.messages import Message, ToolCall, ToolResult
@@ -25,7 +26,7 @@ from otel_footprint.core.window.record import RefusalReason
 
 
 class Birth(Protocol):
-    """Where one message of the window came from. ``result_ref`` names the tool result it holds, None where it holds none.
+    """The call that brought a message into the window; messages of one call may share it.
 
     ``born_at`` is in Unix seconds and ``born`` the call that sent it first, both None where that is not known;
     ``born_call`` is the number of that call in the thread.
@@ -37,8 +38,6 @@ class Birth(Protocol):
     def born(self) -> CallRef | None: ...
     @property
     def born_call(self) -> int: ...
-    @property
-    def result_ref(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,6 @@ class Born:
     born_at: float | None = None
     born: CallRef | None = None
     born_call: int = 0
-    result_ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     said = asked_last or said_last
     return WindowReading(
         history=history,
-        turns=tuple(map(Turn, firsts, lasts)),
+        turns=tuple(map(_turn, firsts, lasts)),
         request=None if said is None else said[0],
         reasons=_reasons(len(firsts), guards, calls, systems, None if said is None else said[1]),
         pairs=tuple(calls.pairs),
@@ -139,6 +137,10 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
         result_turns=tuple(result_turns),
         never_ran=frozenset(guards.never_ran),
     )
+
+
+_turn: Final = lru_cache(8_192)(Turn)
+"""A turn is the same value at each visit: made once, it costs neither its making again nor the collector's attention."""
 
 
 class _Calls:
@@ -204,17 +206,18 @@ def _reasons(
 class Results:
     """The results of a window by their place among them, from 0. Worked out as far as it is asked for."""
 
-    __slots__ = ("_births", "_by_turn", "_names", "_reading")
+    __slots__ = ("_by_turn", "_names", "_reading", "_refs")
 
-    def __init__(self, reading: WindowReading, births: Sequence[Birth]) -> None:
+    def __init__(self, reading: WindowReading, refs: Sequence[str | None] | None) -> None:
         self._reading = reading
-        self._births = births
+        self._refs = refs
         self._names: list[str] | None = None
         self._by_turn: dict[int, list[int]] | None = None
 
     def ref(self, place: int) -> str:
         """The name of a result in the conversation."""
-        return self._births[self._reading.results[place]].result_ref or self._own_names()[place]
+        given = None if self._refs is None else self._refs[self._reading.results[place]]
+        return given or self._own_names()[place]
 
     def ran(self, place: int) -> bool:
         """Whether it is a result at all: not one that says that its call never ran."""

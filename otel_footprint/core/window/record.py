@@ -41,9 +41,11 @@ PlanAction: TypeAlias = Literal["evict", "summarize", "none"]
 BudgetUnit: TypeAlias = Literal["tokens", "chars"]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A turn that stays. Where a whole span is refused (the last two reasons) every turn of it is named."""
+class Refusal(NamedTuple):
+    """A turn that stays. Where a whole span is refused (the last two reasons) every turn of it is named.
+
+    A named tuple for the reason of :class:`WindowEviction`.
+    """
 
     reason: RefusalReason
     turn_index: int

@@ -102,7 +102,7 @@ def _line_to_json(line: SavedLine, *, text: bool) -> dict[str, Json]:
         "tools": [*sorted(line.tools)],
         "thread": line.thread,
         "keys": b"".join(state.keys).hex(),
-        "items": [_item_to_json(item, born) for item, born in zip(state.items, state.births, strict=True)],
+        "items": [_item_to_json(*item) for item in zip(state.items, state.births, state.refs, strict=True)],
         "turn": state.turn,
         "iteration": state.iteration,
         "run_id": state.run_id,
@@ -121,14 +121,14 @@ def _line_to_json(line: SavedLine, *, text: bool) -> dict[str, Json]:
     }
 
 
-def _item_to_json(item: Item, born: Born) -> dict[str, Json]:
+def _item_to_json(item: Item, born: Born, result_ref: str | None) -> dict[str, Json]:
     row: dict[str, Json] = {"index": item.index} if isinstance(item, Kept) else {"put": message_to_json(item.message)}
     return {
         **row,
         "born_at": born.born_at,
         "born": _ref_to_json(born.born),
         "born_call": born.born_call,
-        "result_ref": born.result_ref,
+        "result_ref": result_ref,
     }
 
 
@@ -187,7 +187,7 @@ class _Saved:
         keys = tuple(data[start : start + _KEY_BYTES] for start in range(0, len(data), _KEY_BYTES))
         items = read.several(row.get("items"), f"{place}.items", self._item)
         last = -1
-        for index, (item, _) in enumerate(items):
+        for index, (item, _, _) in enumerate(items):
             if isinstance(item, Kept):
                 if not last < item.index < len(keys):
                     raise read.refuse(f"{place}.items[{index}].index", "a place in the list, each after the one before")
@@ -206,8 +206,9 @@ class _Saved:
         )
         return State(
             keys=keys,
-            items=tuple(item for item, _ in items),
-            births=tuple(born for _, born in items),
+            items=tuple(item for item, _, _ in items),
+            births=tuple(born for _, born, _ in items),
+            refs=tuple(ref for _, _, ref in items),
             turn=read.whole(row.get("turn"), f"{place}.turn"),
             iteration=read.whole(row.get("iteration"), f"{place}.iteration", 1),
             run_id=read.text(row.get("run_id"), f"{place}.run_id"),
@@ -227,7 +228,7 @@ class _Saved:
             revised_turn=read.whole(row.get("revised_turn"), f"{place}.revised_turn", -1),
         )
 
-    def _item(self, value: object, place: str) -> tuple[Item, Born]:
+    def _item(self, value: object, place: str) -> tuple[Item, Born, str | None]:
         read = self.reader
         row = read.mapping(value, place)
         item: Item
@@ -238,12 +239,12 @@ class _Saved:
             item = Put(message)
         else:
             item = Kept(read.whole(row.get("index"), f"{place}.index"))
-        return item, Born(
+        born = Born(
             read.number_or_none(row.get("born_at"), f"{place}.born_at"),
             self._ref(row.get("born"), f"{place}.born"),
             read.whole(row.get("born_call"), f"{place}.born_call"),
-            read.text_or_none(row.get("result_ref"), f"{place}.result_ref"),
         )
+        return item, born, read.text_or_none(row.get("result_ref"), f"{place}.result_ref")
 
     def _ref(self, value: object, place: str) -> CallRef | None:
         if value is None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
+from otel_footprint.core.call import CallRef
 from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.messages import Message
 from otel_footprint.core.turns import Turn
@@ -43,6 +44,7 @@ def visit_input(
     history: Sequence[Message],
     *,
     births: Sequence[Birth],
+    refs: Sequence[str | None] | None = None,
     call_number: int,
     iteration: int,
     run_id: str,
@@ -65,7 +67,8 @@ def visit_input(
     """What a strategy is given at this call.
 
     - ``history`` is the window to plan, without its leading system envelope, with ``authored`` set on what nobody said;
-      ``births`` has one entry for each message.
+      ``births`` has one entry for each message, ``refs`` the name in the conversation of the tool result it holds, None
+      where it holds none. Without ``refs`` results are named by their place in this window.
     - ``call_number`` is the number of the call that is being planned in its thread (``births`` count the same way);
       ``iteration`` counts calls since the person's last message, from 1. ``now`` is Unix seconds.
     - ``request`` is the text the run is to answer, where the application said so.
@@ -76,13 +79,15 @@ def visit_input(
     - ``paused``, ``pending``: ids of tool calls the run is paused on, or that wait for consent. ``never_ran``: references
       of results that say that their call never ran.
 
-    Raises ValueError where there is not one birth for each message.
+    Raises ValueError where there is not one birth, or one reference, for each message.
     """
     if len(births) != len(history):
         raise ValueError(f"{len(history)} messages with {len(births)} births")
+    if refs is not None and len(refs) != len(history):
+        raise ValueError(f"{len(history)} messages with {len(refs)} references")
     window = tuple(history)
     reading = read_window(window, Guards(request, paused, pending, never_ran))
-    results = Results(reading, births)
+    results = Results(reading, refs)
     rules = PinRules(
         observations=last_result_candidates(reading, results) if keep_last_tool_results else (),
         keep_last_tool_results=int(keep_last_tool_results),
@@ -105,7 +110,7 @@ def visit_input(
         return plans[keep_recent_turns]
 
     def bound_facts(indices: Sequence[int]) -> RemovalFacts:
-        return removal_facts(reading, births, indices, call_number=call_number, now=now)
+        return removal_facts(reading, births, refs, indices, call_number=call_number, now=now)
 
     return WindowStrategyInput(
         history=window,
@@ -127,18 +132,32 @@ def visit_input(
 
 
 def removal_facts(
-    reading: WindowReading, births: Sequence[Birth], indices: Sequence[int], *, call_number: int, now: float
+    reading: WindowReading,
+    births: Sequence[Birth],
+    refs: Sequence[str | None] | None,
+    indices: Sequence[int],
+    *,
+    call_number: int,
+    now: float,
 ) -> RemovalFacts:
     """Where the messages at ``indices`` were born, and one eviction for each, in the order given."""
     spans: list[int | None] = []
     evictions: list[WindowEviction] = []
     history, tools = reading.history, reading.tools
+    last: Birth | None = None
+    born: CallRef | None = None
+    span: int | None = None
+    survival = lived = 0
     for index in indices:
         message, birth = history[index], births[index]
         role = message.role
         result = message.result if role == "tool" else None
-        born_at, born, lived = birth.born_at, birth.born, call_number - birth.born_call
-        spans.append(None if born is None else born.span_id)
+        if birth is not last:  # neighbours often share one
+            last, born, born_at = birth, birth.born, birth.born_at
+            span = None if born is None else born.span_id
+            survival = 0 if born_at is None or born_at >= now else round((now - born_at) * 1000)
+            lived = max(0, call_number - birth.born_call)
+        spans.append(span)
         evictions.append(
             WindowEviction(
                 index,
@@ -146,11 +165,11 @@ def removal_facts(
                 tools[index],
                 None if result is None else result.id,
                 message.chars,
-                0 if born_at is None or born_at >= now else round((now - born_at) * 1000),
-                lived if lived > 0 else 0,
+                survival,
+                lived,
                 message.key,
                 born,
-                birth.result_ref,
+                None if refs is None else refs[index],
             )
         )
     return RemovalFacts(tuple(spans), tuple(evictions))

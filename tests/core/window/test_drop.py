@@ -199,13 +199,15 @@ class TestTheRecord:
     def test_where_the_messages_were_born_and_how_long_they_lived(self) -> None:
         births = [
             Born(),
-            Born(1_990.0, CallRef(7, 70), 3, None),
-            Born(1_995.5, CallRef(7, 71), 4, "call_0"),
+            Born(1_990.0, CallRef(7, 70), 3),
+            Born(1_995.5, CallRef(7, 71), 4),
             Born(2_001.0, None, 9),
             Born(),
         ]
         history = [user("go"), *step(0, "book"), says("on"), says("ok")]
-        given = engaged(SlidingWindow(1), visit(history, births=births, call_number=9, keep_last_tool_results=0))
+        refs = [None, None, "call_0", None, None]
+        seen = visit(history, births=births, refs=refs, call_number=9, keep_last_tool_results=0)
+        given = engaged(SlidingWindow(1), seen)
         assert given.record.removed_span_ids == (70, 71, None)
         assert [
             (e.survival_ms, e.iterations_survived, e.result_ref, e.tool, e.tool_call_id) for e in given.evictions

@@ -8,7 +8,6 @@ import pytest
 
 from otel_footprint.core.findings.standing import Standing
 from otel_footprint.core.window.pins import best_standing
-from otel_footprint.core.window.reading import Born
 from otel_footprint.core.window.record import Pin
 from otel_footprint.core.window.sliding_window import SlidingWindow
 from tests.core.window.cases import (
@@ -79,8 +78,8 @@ class TestLastToolResult:
         history = [user("go"), asks(("1", "a")), result("1"), asks(("1", "b")), result("1"), says("ok")]
         plan = visit(history).plan_removal(1)
         assert [pin.tool_call_ids for pin in plan.observations.pinned] == [("1#2",), ("1",)]
-        births = [Born(result_ref={2: "1#7", 4: "1#8"}.get(index)) for index in range(len(history))]
-        plan = visit(history, births=births).plan_removal(1)
+        refs = [{2: "1#7", 4: "1#8"}.get(index) for index in range(len(history))]
+        plan = visit(history, refs=refs).plan_removal(1)
         assert [pin.tool_call_ids for pin in plan.observations.pinned] == [("1#8",), ("1#7",)]
 
     def test_a_call_that_never_ran_is_no_result(self) -> None:

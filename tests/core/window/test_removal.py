@@ -244,3 +244,5 @@ def test_the_engine_gives_the_same_answer_each_time() -> None:
 def test_a_window_without_its_births_is_refused() -> None:
     with pytest.raises(ValueError, match="2 messages with 1 births"):
         visit([user("a"), says("b")], births=[Born()])
+    with pytest.raises(ValueError, match="2 messages with 3 references"):
+        visit([user("a"), says("b")], refs=[None] * 3)
