@@ -41,7 +41,7 @@ def compare(answers: Iterable[Answer], *, bulky: bool = False) -> Compared:
     for answer in answers:
         expected = oracle_of(answer.corpus, known).judge(answer.text, turn=answer.turn, tools_offered=True)
         if bulky:
-            with as_long(answer.corpus) as corpus:
+            with as_long(answer.corpus, each=True) as corpus:
                 found = corpus.judge(answer.text, turn=answer.turn, tools_offered=True)
         else:
             found = answer.judge()

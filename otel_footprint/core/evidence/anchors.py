@@ -24,6 +24,7 @@ Day = tuple["int | None", int, "int | None"]
 _FACTORS: Final = tuple(
     map(Decimal, ("1", "1000", "0.001", "1000000", "0.000001", "100", "0.01", "60", "24", "1024", "3600"))
 )
+_DIVISORS: Final = (1024, 60, 24, 3600)
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # Each begins with a literal, which is what makes searching megabytes for it fast.
 _NAMED: Final = {
@@ -208,8 +209,11 @@ def _number_anchors(asked: typed.Typed) -> Iterator[str]:
         return
     number = Decimal(match.group().replace(",", ""))
     seen: dict[str, None] = {}
-    for factor in _FACTORS if asked.kind in ("quantity", "duration") else _FACTORS[:1]:
-        scaled = number * factor
+    measured = asked.kind in ("quantity", "duration")
+    scales = [number * factor for factor in (_FACTORS if measured else _FACTORS[:1])]
+    if measured:
+        scales += [scaled for divisor in _DIVISORS if (scaled := number / divisor) == round(scaled, 4)]
+    for scaled in scales:
         spelled = format(scaled.normalize(), "f")
         seen[spelled] = None
         if scaled >= 1000:

@@ -31,6 +31,7 @@ _FEW: Final = 4
 _WINDOW: Final = 160
 _YEARS_READ: Final = 500_000
 _EPOCH_SCALES: Final = (1, 10**3, 10**6, 10**9)
+_YEAR_LENGTH: Final = 31_556_952
 _FIRST_EPOCH: Final = 10**8
 _DAY: Final = 86_400
 _ZONES: Final = 14 * 3_600
@@ -146,20 +147,20 @@ class Bulk:
             for field, seconds in self._moments().get(minute, ())[: self._few]:
                 if carries(typed.LeafIndex([(field, int(seconds))]), asked, lambda _: True):
                     yield field, seconds
-        days = [_day_start(day) for day in days_of(asked) if day[0] is not None]
-        if not days:
-            return
-        for (key, sort, negative), sizes in self._arrays().items():
+        days = list(days_of(asked))
+        for (key, sort, negative), sizes in self._arrays().items() if days else ():
             if sort != "whole" or negative or key is None or not field_of(key).moment:
                 continue
-            for start in days:
-                for scale in _EPOCH_SCALES:
-                    place = bisect_left(sizes, (start - _ZONES) * scale)
-                    while place < len(sizes) and sizes[place] < (start + _DAY + _ZONES) * scale:
-                        index = typed.LeafIndex([(key, int(sizes[place]))])
-                        if carries(index, asked, lambda _: True):
-                            yield key, sizes[place]
-                        place += 1
+            for year, month, day in days:
+                length = _DAY if day is not None else 31 * _DAY
+                for one in (year,) if year is not None else _years_of(sizes):
+                    start = _day_start((one, month, day))
+                    for scale in _EPOCH_SCALES:
+                        first = bisect_left(sizes, (start - _ZONES) * scale)
+                        last = bisect_left(sizes, (start + length + _ZONES) * scale)
+                        for size in list(dict.fromkeys(sizes[first:last]))[:MAX_HITS]:
+                            if carries(typed.LeafIndex([(key, int(size))]), asked, lambda _: True):
+                                yield key, size
 
     def _moments(self) -> dict[int, list[tuple[str, float]]]:
         """The numbers that may be epoch seconds, by their minute of the day."""
@@ -168,10 +169,7 @@ class Bulk:
             for (key, sort, negative), sizes in self._arrays().items():
                 if sort == "whole" and not negative and key is not None and field_of(key).moment:
                     for size in sizes[bisect_left(sizes, _FIRST_EPOCH) :]:
-                        seconds = size
-                        while seconds >= 10**10:
-                            seconds /= 1000
-                        self._by_minute.setdefault(int(seconds // 60) % 1440, []).append((key, size))
+                        self._by_minute.setdefault(int(_seconds(size) // 60) % 1440, []).append((key, size))
         return self._by_minute
 
     # --- strings
@@ -267,6 +265,19 @@ def _within(sizes: array[float], line: Line, sign: int, asked: typed.Typed, few:
 def _holds(sizes: array[float], number: int) -> bool:
     place = bisect_left(sizes, number)
     return place < len(sizes) and sizes[place] == number
+
+
+def _years_of(sizes: array[float]) -> range:
+    """The years that epoch numbers may lie in: those of the smallest and the largest, and between."""
+    first = bisect_left(sizes, _FIRST_EPOCH)
+    years = [1970 + int(_seconds(size) // _YEAR_LENGTH) for size in (*sizes[first : first + 1], *sizes[-1:])]
+    return range(max(years[0] - 1, 1970), min(years[-1] + 2, 2100)) if first < len(sizes) else range(0)
+
+
+def _seconds(size: float) -> float:
+    while size >= 10**10:
+        size /= 1000
+    return size
 
 
 def _day_start(day: Day) -> int:

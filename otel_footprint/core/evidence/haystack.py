@@ -19,7 +19,7 @@ from enum import IntEnum
 from typing import Final
 
 from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
-from otel_footprint.core.evidence.reader import flat, reads_as_it_stands
+from otel_footprint.core.evidence.reader import flat, folded_json, reads_as_it_stands
 from otel_footprint.core.evidence.typed import Gathered
 
 _LONG: Final = 16_384
@@ -137,6 +137,12 @@ class Haystack:
         read = flat(self._raw)
         self._folded, self._json_end = read.text if read.folded else fold(read.text), read.json_end
         self._gathered = read.gathered
+
+    def read_as_json(self) -> None:
+        """Fold the text as what it is known to be: one list or object, whole, and nothing else."""
+        if self._folded is None:
+            self._folded = folded_json(self._raw)
+            self._json_end = len(self._folded)
 
     def take_gathered(self) -> Gathered | None:
         """What reading the text brought up, given away once."""

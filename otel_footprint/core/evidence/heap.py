@@ -11,9 +11,8 @@ Rules
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -21,24 +20,28 @@ from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.bulk import MAX_HITS, Bulk
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.haystack import Haystack, Question
-from otel_footprint.core.evidence.pieces import gathered
+from otel_footprint.core.evidence.pieces import AT_ONCE, gathered, tree_of
+from otel_footprint.core.evidence.typed.gather import MAX_CHARS
 from otel_footprint.core.evidence.typed_index import HasYear, carries
+from otel_footprint.core.messages import Json
 
 _FEW: Final = 64
 _HITS_OF_EACH: Final = 30
-_MAX_STRINGS: Final = 20_000
+_CHARS_OF_EACH: Final = 300
 
 
 class Heap(Bulk):
-    """Some texts, read together."""
+    """Some texts, read together. ``typed_too`` says that they are asked for typed values together as well."""
 
-    def __init__(self, texts: Sequence[Carried]) -> None:
+    def __init__(self, texts: Sequence[Carried], *, typed_too: bool) -> None:
+        self.typed_too = typed_too
+        self._texts = list(texts)
+        self._by_itself: list[int] = []
+        self._together = self._read_together() if typed_too else typed.Gathered()
         folded = [one.haystack.folded for one in texts]
         super().__init__(Haystack.of_folded("\n".join(folded)), result=True)
-        self._texts = list(texts)
         self._starts = [0, *accumulate(len(one) + 1 for one in folded)]
-        self._own: list[typed.Gathered | None] = []
-        self._by_itself: list[int] = []
+        self._own: list[typed.Gathered | None] | None = None
         self._few = _FEW
         self._max_hits = MAX_HITS + _HITS_OF_EACH * len(texts)
 
@@ -64,7 +67,8 @@ class Heap(Bulk):
     def carrying(self, asked: typed.Typed, has_year: HasYear) -> set[int]:
         """The places of the texts that carry the asked value in another spelling."""
         found: set[int] = set()
-        for one in self._carrying(asked, has_year):
+        self._arrays()
+        for one in self._carrying(asked, has_year) if len(self._by_itself) < len(self._texts) else ():
             if isinstance(one, int):
                 found.add(bisect_right(self._starts, one) - 1)
             elif one == "strings":
@@ -81,33 +85,47 @@ class Heap(Bulk):
         return sum(self._texts[place].take_bounded() for place in self._by_itself) > 0 or bounded
 
     def _with_number(self, key: str | None, number: float) -> list[int]:
-        return [place for place, own in enumerate(self._own) if own is not None and number in own.numbers.get(key, ())]
+        return [place for place, own in self._each() if number in own.numbers.get(key, ())]
 
     def _with_string(self, asked: typed.Typed, has_year: HasYear) -> list[int]:
         return [
             place
-            for place, own in enumerate(self._own)
-            if own is not None and own.strings and carries(typed.LeafIndex(own.strings), asked, has_year)
+            for place, own in self._each()
+            if own.strings and carries(typed.LeafIndex(own.strings), asked, has_year)
         ]
 
-    def _gather(self) -> typed.Gathered:
-        together = typed.Gathered()
-        strings: dict[tuple[str | None, str], None] = {}
+    def _each(self) -> Iterator[tuple[int, typed.Gathered]]:
+        """What each text carries by itself: read when the first value turned up in one of them."""
+        if self._own is None:
+            alone = set(self._by_itself)
+            self._own = [None if place in alone else gathered(one.text) for place, one in enumerate(self._texts)]
+        return ((place, own) for place, own in enumerate(self._own) if own is not None)
+
+    def _read_together(self) -> typed.Gathered:
+        """What the texts carry, those of them that are whole JSON: their rows are read as those of one list."""
+        together = typed.Gathered(max_chars=MAX_CHARS + _CHARS_OF_EACH * len(self._texts))
+        trees: list[Json] = []
+        size = 0
         for place, text in enumerate(self._texts):
-            own = (text.haystack.take_gathered() or gathered(text.text)) if text.result else None
-            if own is None or own.strings is None or len(strings) > _MAX_STRINGS:
-                self._own.append(None)
+            tree = _tree(text)
+            if tree is None:
                 self._by_itself.append(place)
                 continue
-            self._own.append(own)
-            strings.update(dict.fromkeys(own.strings))
-            for key, sizes in own.numbers.items():
-                kept = together.numbers.get(key)
-                if kept is None:
-                    kept = together.numbers[key] = array("d")
-                kept.extend(sizes)
-        together.strings = list(strings)
+            text.haystack.read_as_json()
+            trees.append(tree)
+            size += len(text.text)
+            if size > AT_ONCE:
+                together.add(trees, None)
+                trees, size = [], 0
+        together.add(trees, None)
         return together
+
+    def _gather(self) -> typed.Gathered:
+        found, self._together = self._together, typed.Gathered()
+        if found.strings is None:  # too much of it: each text is asked by itself
+            self._by_itself = list(range(len(self._texts)))
+            found.strings, found.numbers = [], {}
+        return found
 
     def _slice(self, start: int, end: int) -> str:
         place = bisect_right(self._starts, start) - 1
@@ -118,3 +136,13 @@ class Heap(Bulk):
 
     def _next(self, place: int) -> int:
         return self._starts[bisect_right(self._starts, place)]
+
+
+def _tree(text: Carried) -> Json | None:
+    """The list or object that a result wholly is; None for another text, or a longer one than is read at once."""
+    if not text.result or len(text.text) > AT_ONCE:
+        return None
+    try:
+        return tree_of(text.text)
+    except (ValueError, RecursionError):
+        return None

@@ -44,10 +44,15 @@ def values_of(text: str) -> Iterator[tuple[str | None, Json]]:
     if len(text) > AT_ONCE:
         yield from pieces(text)
         return
+    yield None, tree_of(text)
+
+
+def tree_of(text: str) -> Json:
+    """The list or object that a text is, and nothing else. Raises ValueError (or RecursionError) for any other text."""
     value: Json = json.loads(text)
     if not isinstance(value, (list, dict)):
         raise ValueError("neither a list nor an object")
-    yield None, value
+    return value
 
 
 def gathered(text: str) -> Gathered | None:

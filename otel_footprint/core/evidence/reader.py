@@ -101,7 +101,7 @@ def flat(content: str) -> Flat:
     if content[start : start + 1] not in ("{", "[", '"'):
         return Flat(content, 0)
     if len(content) > LONG and (found := gathered(content)) is not None:
-        folded = _folded_json(content)
+        folded = folded_json(content)
         return Flat(folded, len(folded), folded=True, gathered=found)
     values, end, fault = _leading(content)
     cut = None if fault is None else _cut(content, end, fault)
@@ -239,8 +239,8 @@ def _decoded(text: str) -> str:
     return _ESCAPE.sub(_decode_escape, text) if "\\" in text else text
 
 
-def _folded_json(content: str) -> str:
-    """``fold`` of the decoded text. What is ASCII but for its escapes is folded first, which is several times faster."""
+def folded_json(content: str) -> str:
+    """The folded text of whole JSON, its escapes decoded. What is ASCII but for its escapes is folded first, which is several times faster."""
     if not content.isascii():
         return fold(_decoded(content))
     lowered = content.lower()

@@ -71,7 +71,7 @@ class Shelf:
         last = len(texts)
         for first, heap in reversed(self._caught_up()):
             places: Iterable[int]
-            if heap.size > SMALL:
+            if heap.typed_too:
                 places = (first + local for local in heap.carrying(asked, has_year))
             else:
                 places = (place for place in range(first, last) if texts[place].match(asked, has_year))
@@ -81,24 +81,28 @@ class Shelf:
 
     def take_bounded(self) -> bool:
         """Whether, since the last time, a typed value could not be looked for everywhere."""
-        together = sum(heap.take_bounded() for _, heap in self._heaps if heap.size > SMALL)
+        together = sum(heap.take_bounded() for _, heap in self._heaps if heap.typed_too)
         return sum(text.take_bounded() for text in self._texts if text.is_bulky) + together > 0
 
     def _caught_up(self) -> list[tuple[int, Heap]]:
         if self._read < len(self._texts):
             start = self._read
-            if self._heaps and self._heaps[-1][1].size <= SMALL:
+            if self._heaps and not self._heaps[-1][1].typed_too:
                 start = self._heaps.pop()[0]
             size = 0
             for place in range(start, len(self._texts)):
                 size += len(self._texts[place].text)
                 if size > _LARGE:
-                    self._heaps.append((start, Heap(self._texts[start : place + 1])))
+                    self._heaps.append((start, self._heap(start, place + 1)))
                     start, size = place + 1, 0
             if start < len(self._texts):
-                self._heaps.append((start, Heap(self._texts[start:])))
+                self._heaps.append((start, self._heap(start, len(self._texts))))
             self._read = len(self._texts)
         return self._heaps
+
+    def _heap(self, start: int, end: int) -> Heap:
+        texts = self._texts[start:end]
+        return Heap(texts, typed_too=sum(len(one.text) + 1 for one in texts) > SMALL)
 
 
 class Words(Shelf):

@@ -271,12 +271,17 @@ def oracle_of(corpus: Corpus, known: dict[tuple[str, bool], OracleText] | None =
 
 
 @contextmanager
-def as_long(corpus: Corpus) -> Iterator[Corpus]:
-    """The same conversation, its results looked through as very many and very long ones are, whatever their length."""
+def as_long(corpus: Corpus, *, each: bool) -> Iterator[Corpus]:
+    """The same conversation, its results looked through as very many are, whatever their length.
+
+    ``each`` has every one of them looked through as a very long one too, also those that are no JSON: of these a few rare
+    spellings are not found then.
+    """
     other = corpus.fork()
     for source in other._sources:
         if source.carried is not NOTHING:
             source.carried = Carried(source.carried.text, result=source.carried.result)
+        if each and source.carried is not NOTHING:
             source.carried._bulk = Bulk(source.carried.haystack, result=source.carried.result)
     other._stack = Stack(other._sources)
     small, shelf.SMALL = shelf.SMALL, 0

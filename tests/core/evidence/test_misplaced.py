@@ -344,7 +344,10 @@ STOCK: Json = [
     ("answer", "misplaced"),
     [
         ({"items": [{"name": "Desk Lamp", "price": 89.99}, {"name": "Laptop Stand", "price": 45.5}]}, []),
-        ({"items": [{"name": "Desk Lamp", "price": 45.5}, {"name": "Laptop Stand", "price": 89.99}]}, ["45.5", "89.99"]),
+        (
+            {"items": [{"name": "Desk Lamp", "price": 45.5}, {"name": "Laptop Stand", "price": 89.99}]},
+            ["45.5", "89.99"],
+        ),
         ({"item": "Desk Lamp", "sold": 1204, "since": "May 20, 2024"}, ["1204", "May 20, 2024"]),
         ({"item": "Desk Lamp", "sold": 3417, "since": "June 11, 2024"}, []),
         ([{"name": "Desk Lamp"}, {"price": 45.5}], []),  # not the same object

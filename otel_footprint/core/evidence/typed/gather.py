@@ -5,7 +5,7 @@ Rules
 - Rows with the same fields are taken column by column, so that most of the work is done on columns.
 - Strings of one plain form (an ISO date-time, a clock time, an identifier, hexadecimal digits) are left out: they carry
   nothing, or what a search for their few spellings finds. So are strings without digits and number words.
-- With more than ``MAX_CHARS`` characters of strings that need reading these are given up (``strings`` is None).
+- With more than ``max_chars`` characters of strings that need reading these are given up (``strings`` is None).
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ _DIGIT: Final = re.compile(r"\d")
 class Gathered:
     """What one text carries so far. ``strings`` are leaves with the names of their fields, None when there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_chars: int = MAX_CHARS) -> None:
         self.numbers: dict[str | None, array[float]] = {}
         self.strings: list[tuple[str | None, str]] | None = []
         self._chars = 0
+        self._max_chars = max_chars
 
     def add(self, values: Iterable[Json], name: str | None) -> None:
         """Add JSON values; ``name`` is that of the list they are items of."""
@@ -129,7 +130,7 @@ class Gathered:
                 continue
             self.strings.append((name, one))
             self._chars += len(one)
-            if self._chars > MAX_CHARS:
+            if self._chars > self._max_chars:
                 self.strings = None
                 return
 
