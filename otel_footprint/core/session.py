@@ -151,7 +151,7 @@ class Session:
         findings: FindingsChange | None = None
         if settled:
             if parent is not None:
-                inherit(thread, parent, shared, call)
+                inherit(thread, parent, shared, call, counts)
             apply(
                 thread,
                 call,
@@ -315,13 +315,27 @@ def _found(
         return None
     texts = {output.choice: answer_texts(output.message, thread.corpus.options) or "" for output in call.outputs}
     emissions = declared or [()] * len(call.outputs)
+    planned = call.planned
+    offered = None if planned is None else planned.findings
     return thread.track.completed(
         [(output.message, emitted) for output, emitted in zip(call.outputs, emissions, strict=True)],
         [(judgement, texts.get(judgement.choice, "")) for judgement in judgements],
         calls,
         At(counts.turn, counts.iteration),
-        after_revision=call.planned is not None and call.planned.is_revision,
+        refs=[_refs_of(thread, output.message) for output in call.outputs],
+        after_revision=planned is not None and planned.is_revision,
+        undecorated=() if offered is None else offered.undecorated,
     )
+
+
+def _refs_of(thread: Thread, message: Message) -> list[str]:
+    """The names that the results of an output's calls will have in the history."""
+    calls = message.tool_calls
+    if not calls:
+        return []
+    names = thread.names.fork()
+    names.new_message()
+    return [names.call(call.id, call.name) for call in calls]
 
 
 def _acted_on(judgement: Judgement, planned: PlannedFacts) -> Judgement:

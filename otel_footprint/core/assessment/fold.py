@@ -5,8 +5,9 @@ Rules
 - ``ask`` where the turn ended waiting for a person; else ``not-sure`` where any reason fired; else ``known`` where a row
   supports the answer; else ``consistent`` where at least one check ran; else ``not-assessed``.
 - Only a validation of these exact bytes supports. That a value was found never does, and ``consistent`` is not "verified".
-- Rows about one answer (its verdict, its scripts, its contingent values, its validation) count for the answer of that
-  iteration; rows about results, conflicts and steps count for the whole turn.
+- Rows about one answer (its verdict, its scripts, its contingent values) count for the answer of that iteration; rows about
+  results, conflicts and steps count for the whole turn. A validation with a digest counts for the answer of that digest, one
+  without for the answer of its iteration.
 - A check that was not armed is absent. One that could not reach a verdict fires ``check-unreachable`` and has not run.
 """
 
@@ -70,7 +71,8 @@ class AnswerReason:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A check that ran: on ``ran`` things of ``of``."""
+    """A check that ran: it looked at ``ran`` of ``of`` things. Of names and numbers those that are the person's own words are
+    not looked up."""
 
     check: str
     ran: int
@@ -98,12 +100,12 @@ def assess(rows: Sequence[Row], *, turn: int, iteration: int, digest: str | None
             continue
         for code in _codes(row, iteration, digest):
             fired.setdefault(code, []).append(row)
-        if row.iteration == iteration and isinstance(row, (GroundedRow, FlaggedRow, ScriptShownRow, ValidatedRow)):
-            check, ran = _check(row)
+        if isinstance(row, _CHECKS) and _is_of(row, iteration, digest):
+            check, ran, of = _check(row)
             known = checked.setdefault(check, [0, 0])
             known[0] += ran
-            known[1] += ran
-            if isinstance(row, ValidatedRow) and row.ok and digest is not None and row.digest == digest:
+            known[1] += of
+            if isinstance(row, ValidatedRow) and row.ok and row.digest is not None:
                 support.append(row)
     reasons = tuple(AnswerReason(code, tuple(fired[code])) for code in REASON_CODES if code in fired)
     ran_checks = tuple(Checked(check, ran, of) for check, (ran, of) in checked.items())
@@ -118,14 +120,24 @@ def assess(rows: Sequence[Row], *, turn: int, iteration: int, digest: str | None
     return AnswerAssessment("not-applicable", "not-assessed", (), (), ())
 
 
-def _check(row: GroundedRow | FlaggedRow | ScriptShownRow | ValidatedRow) -> tuple[str, int]:
+_CHECKS: Final = (GroundedRow, FlaggedRow, ScriptShownRow, ValidatedRow)
+
+
+def _is_of(row: Row, iteration: int, digest: str | None) -> bool:
+    """Whether a row about an answer is about the one of this iteration and digest."""
+    if isinstance(row, ValidatedRow) and row.digest is not None:
+        return row.digest == digest
+    return row.iteration == iteration
+
+
+def _check(row: GroundedRow | FlaggedRow | ScriptShownRow | ValidatedRow) -> tuple[str, int, int]:
     match row:
-        case GroundedRow(candidates=count) | FlaggedRow(candidates=count):
-            return NAMES_AND_NUMBERS, count
+        case GroundedRow(candidates=count, looked_up=ran) | FlaggedRow(candidates=count, looked_up=ran):
+            return NAMES_AND_NUMBERS, ran, count
         case ScriptShownRow():
-            return SCRIPT_MATCH, 1
+            return SCRIPT_MATCH, 1, 1
         case ValidatedRow(check=name):
-            return name, 1
+            return name, 1, 1
 
 
 def _codes(row: Row, iteration: int, digest: str | None) -> tuple[ReasonCode, ...]:
@@ -148,13 +160,13 @@ def _codes(row: Row, iteration: int, digest: str | None) -> tuple[ReasonCode, ..
         case BasisRow() | StandingRow() | UnsettledRow() | GroundedRow():
             return ()
         case ContingentRow() | FlaggedRow() | UnreachableRow() | ScriptShownRow() | ValidatedRow():
-            return _codes_of_answer(row, digest) if row.iteration == iteration else ()
+            return _codes_of_answer(row) if _is_of(row, iteration, digest) else ()
         case _:
             return assert_never(row)
 
 
 def _codes_of_answer(
-    row: ContingentRow | FlaggedRow | UnreachableRow | ScriptShownRow | ValidatedRow, digest: str | None
+    row: ContingentRow | FlaggedRow | UnreachableRow | ScriptShownRow | ValidatedRow,
 ) -> tuple[ReasonCode, ...]:
     match row:
         case ContingentRow():
@@ -171,6 +183,6 @@ def _codes_of_answer(
         case ScriptShownRow():
             return ("script-unmatched",) if row.label == "unmatched" else ()
         case ValidatedRow():
-            return ("answer-check-failed",) if not row.ok and row.digest in (None, digest) else ()
+            return () if row.ok else ("answer-check-failed",)
         case _:
             return assert_never(row)

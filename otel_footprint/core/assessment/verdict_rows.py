@@ -19,12 +19,14 @@ from otel_footprint.core.evidence.verdicts import Judgement, Posture, Reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlaggedRow:
-    """The answer states values that nothing accounts for, or whose source had left the window. Counts of values."""
+    """The answer states values that nothing accounts for, or whose source had left the window. Counts of values; of
+    ``candidates`` so many were ``looked_up``, the others being words of the person."""
 
     turn: int
     iteration: int
     posture: Posture
     candidates: int
+    looked_up: int
     unsupported: int
     evicted: int
     after_revision: bool = False
@@ -92,6 +94,7 @@ def verdict_row(
                 iteration=iteration,
                 posture=judgement.posture,
                 candidates=judgement.candidates,
+                looked_up=judgement.looked_up,
                 unsupported=sum(counts.values()) - counts.get("evicted", 0),
                 evicted=counts.get("evicted", 0),
                 after_revision=after_revision,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from otel_footprint.core.assessment.fold import AnswerAssessment
+from otel_footprint.core.findings.offer import Undecorated
 from otel_footprint.core.findings.rows import Row
 
 
@@ -12,10 +13,12 @@ from otel_footprint.core.findings.rows import Row
 class FindingsChange:
     """What one call added. ``declared`` counts declarations, ``malformed`` the fields of theirs that were dropped.
 
-    ``assessments`` has one entry for each answer that stands, in the order of the judgements.
+    ``assessments`` has one entry for each answer that stands, in the order of the judgements. ``undecorated`` are the tools of the
+    call that the argument could not be offered to, with the reason. Rows that the application filed come with the call after.
     """
 
     rows: tuple[Row, ...] = ()
     declared: int = 0
     malformed: int = 0
     assessments: tuple[AnswerAssessment, ...] = ()
+    undecorated: tuple[tuple[str, Undecorated], ...] = ()

@@ -9,7 +9,8 @@ Rules
 - Contingent: every carrier of a value among this turn's results is open, noise or ruled-out. One fact, or one that nobody
   judged, and it stands. Not judged where carriers were cut, and where no result of this turn carries it.
 - Unsettled: a result that is ruled out and is an absence which says what it did not check.
-- An id that names no known result is kept as it was written and marked; it is never resolved by its place.
+- An id that names no known result is kept as it was written and marked; it is never resolved by its place, and a result that
+  gets the name later has no standing by it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Ledger:
 
     @property
     def current(self) -> dict[str, StandingRow]:
-        """The last standing row of each result, by its name, in the order they were filed first."""
+        """The last standing row of each known result, by its name, in the order they were filed first."""
         return dict(self._current)
 
     def standing_of(self, ref: str) -> Standing | None:
@@ -192,10 +193,10 @@ class Ledger:
         return filed
 
     def _add(self, row: Row) -> None:
-        if isinstance(row, StandingRow):
+        if isinstance(row, StandingRow) and not row.unknown_id:
             self._retract(self._current.get(row.ref))
             self._current[row.ref] = row
-            if row.standing == "fact" and not row.unknown_id:
+            if row.standing == "fact":
                 for assertion in row.assertions:
                     self._facts.setdefault(_key(assertion), {})[row.ref] = comparable(assertion.value)
         elif isinstance(row, ConflictRow):

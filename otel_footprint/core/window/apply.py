@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from otel_footprint.core.call import Call, CallRef, PlannedFacts
 from otel_footprint.core.feeding import feed, say_system
+from otel_footprint.core.findings.ledger import At
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
 from otel_footprint.core.thread import Slot, Thread
 from otel_footprint.core.window.change import Plan
@@ -92,13 +93,14 @@ def _calls_in_turn(window: tuple[Message, ...]) -> int:
     return calls
 
 
-def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Call) -> None:
+def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Call, counts: Counts) -> None:
     """Let a fork begin as the thread it left, without what is not in its window."""
     kept = {ref for slot in shared.values() for ref in slot.refs}
     absent = [ref for slot in [*parent.slots, *parent.outputs] for ref in slot.refs if ref not in kept]
     thread.corpus = parent.corpus.fork()
     thread.corpus.leave(absent, decision="start", decided_by="application", dropped=call.ref)
-    thread.track = None if parent.track is None else parent.track.fork()
+    if parent.track is not None:
+        thread.track = parent.track.fork(At(counts.turn, counts.iteration), absent)
     thread.names = parent.names.fork()
     thread.calls = parent.calls
     thread.system = parent.system

@@ -34,11 +34,11 @@ REASONS = {
     "declared-absent": DeclaredAbsentRow(**AT, ref="a", tool="t"),
     "empty-undeclared": EmptyRow(**AT, ref="a", tool="t"),
     "sources-conflict": ConflictRow(**AT, subject_kind="k", subject_id="i", predicate="p", witnesses=("a", "b")),
-    "value-unsupported": FlaggedRow(**AT, posture="assist", candidates=2, unsupported=1, evicted=0),
+    "value-unsupported": FlaggedRow(**AT, posture="assist", candidates=2, looked_up=1, unsupported=1, evicted=0),
     "value-survived-revision": FlaggedRow(
-        **AT, posture="guard", candidates=2, unsupported=1, evicted=0, after_revision=True
+        **AT, posture="guard", candidates=2, looked_up=1, unsupported=1, evicted=0, after_revision=True
     ),
-    "value-evicted": FlaggedRow(**AT, posture="assist", candidates=2, unsupported=0, evicted=1),
+    "value-evicted": FlaggedRow(**AT, posture="assist", candidates=2, looked_up=1, unsupported=0, evicted=1),
     "value-contingent": ContingentRow(**AT, moment="answer", value_index=0, shape="number", carriers=("a",)),
     "stopped-early": StoppedEarlyRow(**AT, reason="budget"),
     "answer-check-failed": ValidatedRow(**AT, ok=False, check="total", digest=DIGEST),
@@ -72,14 +72,14 @@ def test_each_reason_fires_and_carries_its_row(code):
 
 
 def test_both_kinds_of_flagged_values_are_reasons():
-    row = FlaggedRow(**AT, posture="assist", candidates=2, unsupported=1, evicted=1)
+    row = FlaggedRow(**AT, posture="assist", candidates=2, looked_up=1, unsupported=1, evicted=1)
     assert [reason.code for reason in fold(row).reasons] == ["value-unsupported", "value-evicted"]
 
 
 def test_a_clean_check_is_consistent_and_never_known():
     found = fold(CLEAN)
     assert (found.assessment, found.standing) == ("unrefuted", "consistent")
-    assert [(one.check, one.ran, one.of) for one in found.checked] == [("names-and-numbers", 2, 2)]
+    assert [(one.check, one.ran, one.of) for one in found.checked] == [("names-and-numbers", 1, 2)]
     assert found.support == ()
 
 
@@ -87,8 +87,12 @@ def test_only_a_validation_of_these_bytes_supports():
     same = ValidatedRow(**AT, ok=True, check="total", digest=DIGEST)
     assert fold(CLEAN, same).standing == "known"
     assert fold(CLEAN, same).support == (same,)
-    assert fold(same, digest=digest_of("The total is 12.51")).standing == "consistent"
-    assert fold(same, digest=None).standing == "consistent"
+    other = fold(CLEAN, same, digest=digest_of("The total is 12.51"))
+    assert other.standing == "consistent"
+    assert [one.check for one in other.checked] == ["names-and-numbers"], "it did not run on these bytes"
+    assert fold(same, digest=None).standing == "not-assessed"
+    early = ValidatedRow(turn=2, iteration=1, ok=True, check="total", digest=DIGEST)
+    assert fold(CLEAN, early).standing == "known"
     assert fold(ValidatedRow(**AT, ok=True, check="total")).standing == "consistent"
 
 
@@ -103,7 +107,7 @@ def test_a_check_that_could_not_reach_a_verdict_has_not_run():
 
 def test_rows_of_other_turns_and_other_answers_do_not_count():
     earlier = GroundedRow(turn=2, iteration=1, posture="assist", candidates=1, looked_up=1)
-    flagged = FlaggedRow(turn=2, iteration=1, posture="assist", candidates=2, unsupported=1, evicted=0)
+    flagged = FlaggedRow(turn=2, iteration=1, posture="assist", candidates=2, looked_up=1, unsupported=1, evicted=0)
     other = AskedRow(turn=1, iteration=3)
     assert fold(earlier, flagged, other).standing == "not-assessed"
     conflict = ConflictRow(turn=2, iteration=1, subject_kind="k", subject_id="i", predicate="p", witnesses=("a", "b"))

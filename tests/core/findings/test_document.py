@@ -49,7 +49,7 @@ ROWS = [
     StepsUnfinishedRow(**AT, skill_id="s", remaining=(UnfinishedStep(1, "t"),), total=2, action="accepted"),
     ScriptShownRow(**AT, block=1, label="failed", tool_call_id="c", tool="run", dispatch=1, exit_code=-9),
     ScriptShownRow(**AT, block=1, label="unmatched", reason="no-equal"),
-    FlaggedRow(**AT, posture="assist", candidates=2, unsupported=1, evicted=0),
+    FlaggedRow(**AT, posture="assist", candidates=2, looked_up=1, unsupported=1, evicted=0),
     UnreachableRow(**AT, reasons=("corpus_bound",)),
     ValidatedRow(**AT, ok=True, check="total", digest="ab"),
     AskedRow(**AT),

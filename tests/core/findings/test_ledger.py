@@ -56,6 +56,15 @@ def test_only_current_known_facts_assert():
     assert [type(row) for row in say(ledger, "b", "fact", 2)] == [StandingRow]
 
 
+def test_a_name_nobody_knows_has_no_standing_and_sets_nothing_aside():
+    ledger = Ledger()
+    say(ledger, "x", "noise", known=False)
+    assert ledger.rows[0].unknown_id
+    assert ledger.standing_of("x") is None
+    assert ledger.current == {}
+    assert ledger.contingent([value("x")], AT, moment="answer") == ()
+
+
 def test_a_result_ruled_out_on_the_word_of_an_absence_is_unsettled():
     ledger = Ledger()
     assert [type(row) for row in say(ledger, "a", "ruled-out", gaps=2)] == [StandingRow, UnsettledRow]

@@ -62,7 +62,7 @@ def test_a_value_whose_only_carrier_is_set_aside_is_contingent_and_not_sure():
     one = track()
     one.declare(DeclaredStanding("a", "noise"), AT)
     change = one.completed([output(text="1234")], [(judgement(), "1234")], [], AT)
-    assert kinds(change) == ["contingent", "grounded"]
+    assert kinds(change) == ["standing", "contingent", "grounded"]
     assert [reason.code for reason in change.assessments[0].reasons] == ["value-contingent"]
 
 
@@ -79,6 +79,65 @@ def test_results_that_say_nothing_are_filed_once_in_their_turn():
     assert kinds(one.completed([output(text="x")], [(judgement(), "x")], [], At(2, 1))) == ["grounded"]
     one.declare(DeclaredStanding("b", "ruled-out"), At(2, 1))
     assert one.ledger.rows[-1].kind == "unsettled-by-absence"
+
+
+def test_the_application_may_judge_a_result_that_has_not_come_yet_and_the_model_may_not():
+    one = track()
+    early = {"basis": "direct", "previous": [{"toolCallId": "c9", "standing": "noise"}]}
+    one.completed([output(call="book", findings=early)], [], [], AT)
+    assert one.standing_of("c9") is None
+    assert one.ledger.rows[-1].unknown_id
+    one.served("c9", "book", "1234", AT, is_error=False)
+    assert one.standing_of("c9") is None, "what was said before it was seen is no standing"
+    other = track()
+    other.completed([output(call="book")], [], [], AT)
+    assert not other.declare(DeclaredStanding("c9", "ruled-out"), AT)[0].unknown_id
+    assert other.declare(DeclaredStanding("c8", "noise"), AT)[0].unknown_id
+    other.served("c9", "book", absent(checked=["x"], not_checked=["y"]), AT, is_error=False)
+    assert other.standing_of("c9") == "ruled-out"
+    assert [row.kind for row in other.ledger.rows][-2:] == ["unsettled-by-absence", "declared-absent"]
+
+
+def test_a_draft_that_was_to_be_revised_and_stands_after_all_is_filed_then():
+    one = track()
+    draft = judgement("ungrounded", action="recheck")
+    assert one.completed([output(text="9")], [(draft, "9")], [], AT).rows == ()
+    change = one.stands([(judgement("ungrounded", action="flagged"), "9")], AT)
+    assert kinds(change) == ["flagged"]
+    assert [reason.code for reason in change.assessments[0].reasons] == ["value-unsupported"]
+    assert one.reassessed() == change.assessments[0]
+
+
+def test_a_call_that_was_made_once_more_is_assessed_by_its_own_answer():
+    one = track()
+    one.completed([output(text="9")], [(judgement("ungrounded", action="flagged"), "9")], [], AT)
+    again = one.completed([output(text="1234")], [(judgement(), "1234")], [], AT)
+    assert again.assessments[0].standing == one.reassessed().standing == "consistent"
+
+
+def test_a_fork_knows_what_was_filed_before_it_left_and_what_is_in_its_window():
+    one = track()
+    one.served("e", "search", [], At(1, 2), is_error=False)
+    one.served("f", "search", [], At(1, 2), is_error=False)
+    one.completed([output(text="9")], [(judgement("ungrounded", action="flagged"), "9")], [], At(1, 3))
+    fork = one.fork(At(1, 3), {"f"})
+    assert [(row.kind, getattr(row, "ref", None)) for row in fork.ledger.rows] == [("empty-undeclared", "e")]
+    assert fork.refs == ("a", "e")
+    assert fork.reassessed() is None
+    change = fork.completed([output(text="1234")], [(judgement(), "1234")], [], At(1, 3))
+    assert [reason.code for reason in change.assessments[0].reasons] == ["empty-undeclared"]
+
+
+def test_what_is_said_after_the_answer_is_filed_with_it():
+    one = track()
+    one.completed([output(call="book")], [], [], At(1, 1))
+    assert one.said_at == At(1, 1)
+    one.completed([output(text="1234")], [(judgement(), "1234")], [], AT)
+    assert one.said_at == AT
+    one.completed([output(call="book")], [], [], At(2, 1))
+    assert one.said_at == At(2, 1)
+    one.say(AskedRow(turn=2, iteration=1))
+    assert kinds(one.completed([], [], [], At(2, 2))) == ["asked"]
 
 
 def test_a_draft_that_is_sent_back_files_nothing():
