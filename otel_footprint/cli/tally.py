@@ -18,17 +18,18 @@ if TYPE_CHECKING:
     from opentelemetry.util.types import AttributeValue
 
 _OURS = "agentfootprint."
+_KEPT = frozenset({names.WINDOW_DECISION, names.WINDOW_OUTCOME})
 
 
 class TallyExporter(SpanExporter):
-    """Writes the reduced spans of model calls to a stream, and no others."""
+    """Writes the reduced spans of model calls and of window strategies' visits to a stream, and no others."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._inner = FileSpanExporter(stream=stream)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export what is ours."""
-        ours = [_reduced(span) for span in spans if names.WINDOW_DECISION in (span.attributes or {})]
+        ours = [_reduced(span) for span in spans if not _KEPT.isdisjoint(span.attributes or ())]
         return self._inner.export(ours) if ours else SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:

@@ -15,6 +15,7 @@ from otel_footprint.report.otlp import Trace
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.summary import WORST_FIRST
 
+_OBSERVED: Final = ("application", "provider")
 _AGENTS: Final = ("invoke_agent", "invoke_workflow")
 _WORST: Final = WORST_FIRST[::-1]
 
@@ -48,11 +49,13 @@ class RunSummary:
         calls = evictions = 0
         for span in trace.spans:
             attributes = span.attributes
-            if names.WINDOW_DECISION in attributes and attributes.get(names.GEN_AI_OPERATION_NAME) not in _AGENTS:
-                calls += 1
-                evicted = attributes.get(names.WINDOW_EVICTED)
-                if isinstance(evicted, int) and attributes.get(names.WINDOW_SETTLED) is not False:
-                    evictions += evicted
+            call = names.WINDOW_DECISION in attributes and attributes.get(names.GEN_AI_OPERATION_NAME) not in _AGENTS
+            calls += call
+            # What a strategy dropped stands on its own span, also where nothing was sent before that could have left.
+            observed = call and attributes.get(names.WINDOW_DECIDED_BY, "application") in _OBSERVED
+            evicted = attributes.get(names.WINDOW_EVICTED)
+            if isinstance(evicted, int) and (observed or names.WINDOW_OUTCOME in attributes):
+                evictions += evicted if attributes.get(names.WINDOW_SETTLED) is not False else 0
         totals = Totals()
         worst: tuple[tuple[int, int, int], Worst] | None = None
         for judged in recorded(TraceFile(trace.spans, trace.logs)):

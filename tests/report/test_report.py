@@ -374,6 +374,20 @@ def test_the_summary_of_a_run() -> None:
     ]
 
 
+def test_what_a_strategy_dropped_is_counted_once() -> None:
+    decided = {**ANSWERED, names.WINDOW_DECIDED_BY: "sliding-window"}
+    visit = {names.WINDOW_OUTCOME: "removed", names.WINDOW_EVICTED: 3}
+    spans = (
+        span(1, name="agentfootprint.window sliding-window", attributes=visit),
+        span(2, attributes=decided),
+        span(3, attributes={**ANSWERED, names.WINDOW_EVICTED: 2}),
+    )
+
+    summary = RunSummary.of(Trace(spans, (), ()))
+
+    assert (summary.calls, summary.evictions) == (2, 5)
+
+
 def test_a_run_without_a_fault_names_no_worst_answer() -> None:
     good = {names.EVIDENCE_VERDICT: "grounded", names.WINDOW_DECISION: "start", names.EVIDENCE_STATUS["read"]: 1}
     assert RunSummary.of(Trace((span(1, attributes=good),), (), ())).worst is None
