@@ -21,6 +21,7 @@ from e2e_servers import COLLECTOR, HOST, ROOT, Alertmanager, Collector, Promethe
 
 SCRIPT = Path(__file__).with_name("conversations.py")
 SERVICE = "shop"
+BOARDS = [json.loads(path.read_text()) for path in sorted((COLLECTOR / "grafana" / "dashboards").glob("*.json"))]
 
 
 class Webhook:
@@ -65,6 +66,11 @@ def alertmanager_config(webhook: Webhook) -> dict[str, Any]:
     for route in (config["route"], *config["route"]["routes"]):
         route |= {"group_wait": "1s", "group_interval": "1s"}
     return config
+
+
+def filled(expression: str) -> str:
+    """An expression of a dashboard as Grafana sends it."""
+    return re.sub(r"\$(job|agent|model)", ".*", expression.replace("$__rate_interval", "1m"))
 
 
 def test_an_ungrounded_answer_pages_and_resolves(tmp_path: Path) -> None:
@@ -120,6 +126,17 @@ def test_an_ungrounded_answer_pages_and_resolves(tmp_path: Path) -> None:
                 f'sum(agentfootprint_answers_total{{otel_scope_name="otel_footprint",verdict="{verdict}"}})'
             )
             assert total == sum(each.get(verdict, 0) for each in made)
+
+        # What the dashboards ask for is understood, and most of it is there.
+        asked = [
+            target["expr"]
+            for board in BOARDS
+            for panel in board["panels"]
+            for target in panel.get("targets", ())
+            if "expr" in target
+        ]
+        answered = [bool(prometheus.query(filled(expression))) for expression in asked]
+        assert sum(answered) > len(asked) / 2
 
         # The collector comes back after a while: nothing new, so nobody is told anything.
         before = len(webhook.received)

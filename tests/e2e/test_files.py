@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import runpy
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from e2e_servers import COLLECTOR, PROGRAMS, clean_environment
+from e2e_servers import COLLECTOR, PROGRAMS, ROOT, clean_environment
 
 OVERLAYS = [path.stem for path in sorted(COLLECTOR.glob("*.yaml")) if path.name != "config.yaml"]
-BACKENDS = ("jaeger", "tempo")
 
 
 def run(*command: str | Path, cwd: Path = COLLECTOR) -> str:
@@ -48,3 +49,14 @@ def test_the_rules_do_what_they_say() -> None:
 
 def test_alertmanager_takes_its_configuration() -> None:
     run(PROGRAMS / "amtool", "check-config", "prometheus/alertmanager.yml")
+
+
+def test_the_compose_file_is_one() -> None:
+    schema = ("--builtin-schema", "vendor.compose-spec")
+    run(sys.executable, "-m", "check_jsonschema", *schema, ROOT / "docker-compose.yml")
+
+
+def test_the_dashboards_are_those_that_the_script_writes() -> None:
+    written = runpy.run_path(str(ROOT / "scripts" / "build_dashboards.py"))["dashboards"]()
+    folder = COLLECTOR / "grafana" / "dashboards"
+    assert {path.name: path.read_text() for path in folder.glob("*.json")} == written
