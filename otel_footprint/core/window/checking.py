@@ -90,7 +90,7 @@ def _forbidden(result: WindowResult, input: WindowStrategyInput, rebase: Rebase)
             continue
         if turn.first < low or turn.last >= high:
             return f"turn {number} left in part"
-        if not _notices(input.history[between : turn.first]):
+        if between < turn.first and not _notices(input.history[between : turn.first]):
             return "a message left that is in no turn"
         leaving.append(number)
         between = turn.last + 1

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.call import Call, CallRef
-from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
+from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult
 from otel_footprint.core.turns import result_reference
 from otel_footprint.core.window.items import Item, Kept, Put, kept
 from otel_footprint.core.window.observe import alike
@@ -296,8 +296,12 @@ def _named(results: dict[str | None, int], messages: Sequence[Message]) -> tuple
             for part in message.parts:
                 if isinstance(part, (ToolResult, ServerToolResult)):
                     id_ = part.id or None
-                    count = results[id_] = results.get(id_, 0) + 1
-                    ref = ref or result_reference(id_, count)
+                    if id_ is None or id_ in results:
+                        count = results[id_] = results.get(id_, 0) + 1
+                        ref = ref or result_reference(id_, count)
+                    else:
+                        results[id_] = 1
+                        ref = ref or id_
         refs.append(ref if role == "tool" else None)
     return tuple(refs)
 
@@ -334,7 +338,7 @@ def _iteration(base: State, *, said: bool) -> int:
 
 
 def _said(messages: Sequence[Message]) -> int:
-    return sum(1 for message in messages if message.said_by_person)
+    return len([1 for message in messages if message.role == "user" and message.said_by_person])
 
 
 def _history(messages: Sequence[Message]) -> int:
@@ -348,8 +352,12 @@ def _history(messages: Sequence[Message]) -> int:
 def _asked_in_turn(messages: Sequence[Message]) -> int:
     calls = 0
     for message in reversed(messages):
-        if message.said_by_person:
+        role = message.role
+        if role == "assistant":
+            for part in message.parts:
+                if isinstance(part, ToolCall):
+                    calls += 1
+                    break
+        elif role == "user" and message.said_by_person:
             break
-        if message.role == "assistant" and message.tool_calls:
-            calls += 1
     return calls

@@ -32,6 +32,7 @@ from otel_footprint.core.window.observe import alike
 _CROWD: Final = 64
 _STRONG_OUTPUT: Final = 32
 _Whole: TypeAlias = tuple[str | None, int, bytes, bytes]
+_Head: TypeAlias = tuple[str | None, bytes]
 _K = TypeVar("_K")
 
 
@@ -118,6 +119,7 @@ class Lines:
         self._idle_s = idle_s
         self._lines: OrderedDict[Line, None] = OrderedDict()
         self._wholes: dict[_Whole, dict[Line, None]] = {}
+        self._heads: dict[_Head, dict[Line, None]] = {}
         self._outputs: dict[bytes, dict[Line, None]] = {}
         self._named: dict[str, dict[Line, None]] = {}
         self._traces: dict[int, dict[Line, None]] = {}
@@ -154,6 +156,7 @@ class Lines:
             whole = _whole(line.conversation, done.keys, len(done.keys))
             outputs = tuple(dict.fromkeys(message.key for message in done.outputs))
             self._wholes.setdefault(whole, {})[line] = None
+            self._heads.setdefault(whole[::2], {})[line] = None
             for key in outputs:
                 self._outputs.setdefault(key, {})[line] = None
         if line.conversation is not None:
@@ -191,6 +194,7 @@ class Lines:
         whole, outputs, trace = place
         if whole is not None:
             _remove(self._wholes, whole, line)
+            _remove(self._heads, whole[::2], line)
         for key in outputs:
             _remove(self._outputs, key, line)
         if line.conversation is not None:
@@ -224,7 +228,8 @@ class Lines:
     def _appended(self, asked: Asked) -> Going | None:
         messages, keys = asked.messages, asked.keys
         best: Going | None = None
-        for place in range(len(keys) - 1, -1, -1):
+        begun = bool(keys) and (asked.conversation, keys[0]) in self._heads  # else nothing is found at any place but 0
+        for place in range(len(keys) - 1 if begun else min(len(keys), 1) - 1, -1, -1):
             if messages[place].role != "assistant":
                 continue
             found = self._wholes.get(_whole(asked.conversation, keys, place))

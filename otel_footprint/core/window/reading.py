@@ -70,8 +70,8 @@ class WindowReading:
 
     ``reasons`` has, for each turn, why it can never leave (the reasons above the pins, by their precedence) or None.
     ``pairs`` are the turns (of a call, of its result) of every call that is answered in a later turn. ``tools`` has, for
-    each message, the name of the tool whose result it is. ``results`` are the indices of the results and ``result_turns``
-    their turns.
+    each message, the name of the tool whose result it is, and ``call_ids`` the id of the call it answers as the result says
+    it. ``results`` are the indices of the results and ``result_turns`` their turns.
     """
 
     history: Sequence[Message]
@@ -80,6 +80,7 @@ class WindowReading:
     reasons: tuple[RefusalReason | None, ...]
     pairs: tuple[tuple[int, int], ...]
     tools: tuple[str | None, ...]
+    call_ids: tuple[str | None, ...]
     results: tuple[int, ...]
     result_turns: tuple[int, ...]
     never_ran: frozenset[str]
@@ -90,6 +91,7 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     firsts: list[int] = []
     lasts: list[int] = []
     tools: list[str | None] = [None] * len(history)
+    call_ids: list[str | None] = [None] * len(history)
     results: list[int] = []
     result_turns: list[int] = []
     systems: list[int] = []
@@ -100,8 +102,9 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
     turn = -1
     for index, message in enumerate(history):
         role = message.role
-        if role == "tool" and (result := message.result) is not None:
+        if role == "tool" and message.parts and isinstance(result := message.parts[0], ToolResult):
             results.append(index)
+            call_ids[index] = result.id
             if turn >= 0:
                 lasts[turn] = index
                 tools[index] = calls.answered(result, turn)
@@ -133,6 +136,7 @@ def read_window(history: Sequence[Message], guards: Guards) -> WindowReading:
         reasons=_reasons(len(firsts), guards, calls, systems, None if said is None else said[1]),
         pairs=tuple(calls.pairs),
         tools=tuple(tools),
+        call_ids=tuple(call_ids),
         results=tuple(results),
         result_turns=tuple(result_turns),
         never_ran=frozenset(guards.never_ran),

@@ -76,7 +76,7 @@ def span_of(input: WindowStrategyInput, plan: RemovalPlan) -> Span | None:
         return None
     history, turns, request = input.history, input.turns, input.current_request
     first, last = turns[plan.first].first, turns[plan.last].last
-    notices = frozenset(i for i, message in enumerate(history) if message.role == "user" and is_notice(message))
+    notices = frozenset([i for i, message in enumerate(history) if message.role == "user" and is_notice(message)])
     at_head = plan.first == 0
     after_request = plan.first == 1 and request is not None and turns[0].first <= request <= turns[0].last
     removed = tuple(range(first, last + 1))

@@ -10,7 +10,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.findings.standing import Standing
@@ -131,6 +131,10 @@ def visit_input(
     )
 
 
+_eviction: Final = tuple.__new__
+"""Half the time of a named tuple's own constructor, where a thousand are made at one call."""
+
+
 def removal_facts(
     reading: WindowReading,
     births: Sequence[Birth],
@@ -143,15 +147,13 @@ def removal_facts(
     """Where the messages at ``indices`` were born, and one eviction for each, in the order given."""
     spans: list[int | None] = []
     evictions: list[WindowEviction] = []
-    history, tools = reading.history, reading.tools
+    history, tools, call_ids = reading.history, reading.tools, reading.call_ids
     last: Birth | None = None
     born: CallRef | None = None
     span: int | None = None
     survival = lived = 0
     for index in indices:
         message, birth = history[index], births[index]
-        role = message.role
-        result = message.result if role == "tool" else None
         if birth is not last:  # neighbours often share one
             last, born, born_at = birth, birth.born, birth.born_at
             span = None if born is None else born.span_id
@@ -159,17 +161,20 @@ def removal_facts(
             lived = max(0, call_number - birth.born_call)
         spans.append(span)
         evictions.append(
-            WindowEviction(
-                index,
-                role,
-                tools[index],
-                None if result is None else result.id,
-                message.chars,
-                survival,
-                lived,
-                message.key,
-                born,
-                None if refs is None else refs[index],
+            _eviction(
+                WindowEviction,
+                (
+                    index,
+                    message.role,
+                    tools[index],
+                    call_ids[index],
+                    message.chars,
+                    survival,
+                    lived,
+                    message.key,
+                    born,
+                    None if refs is None else refs[index],
+                ),
             )
         )
     return RemovalFacts(tuple(spans), tuple(evictions))
