@@ -8,11 +8,14 @@ from typing import Final, TypeAlias
 
 from opentelemetry.util.types import AnyValue
 
+from otel_footprint.core.assessment.witness import ScriptShownRow
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import STATUSES, CallJudgement
+from otel_footprint.core.findings.change import FindingsChange
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.limits import Bounds
+from otel_footprint.telemetry.standing_summary import FindingCounts, FindingsSummary, StandingSummary
 from otel_footprint.telemetry.summary import AnswerSummary, Summary
 
 Attributes: TypeAlias = dict[str, AnyValue]
@@ -62,6 +65,62 @@ def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attribu
     if answer is not None:
         attributes |= answer_attributes(answer)
         attributes[names.EVIDENCE_CHOICES] = answer.choices
+    if decisions.findings is not None:
+        attributes |= _change_attributes(decisions.findings, bounds)
+    return attributes
+
+
+def _change_attributes(change: FindingsChange, bounds: Bounds) -> Attributes:
+    """What was declared and found in a call, and how far its answer stands."""
+    counts = FindingCounts.of(change)
+    attributes = _count_attributes(counts)
+    if counts.unsettled:
+        attributes[names.FINDINGS_UNSETTLED] = counts.unsettled
+    if change.undecorated:
+        kept, omitted = bounds.items(tool for tool, _ in change.undecorated)
+        attributes[names.FINDINGS_UNDECORATED] = len(change.undecorated)
+        attributes[names.FINDINGS_UNDECORATED_TOOLS] = kept
+        if omitted:
+            attributes[names.FINDINGS_UNDECORATED_TOOLS_OMITTED] = omitted
+    for label, number in Counter(row.label for row in change.rows if isinstance(row, ScriptShownRow)).items():
+        attributes[names.ANSWER_SCRIPTS[label]] = number
+    standing = StandingSummary.of(change.assessments)
+    return attributes if standing is None else attributes | standing_attributes(standing, bounds)
+
+
+def _count_attributes(counts: FindingCounts) -> Attributes:
+    return {
+        names.FINDINGS_DECLARED: counts.declared,
+        names.FINDINGS_MALFORMED: counts.malformed,
+        names.FINDINGS_CONFLICTS: counts.conflicts,
+        names.FINDINGS_CONTINGENT: counts.contingent,
+    }
+
+
+def standing_attributes(standing: StandingSummary, bounds: Bounds) -> Attributes:
+    """How far one answer stands."""
+    attributes: Attributes = {
+        names.ANSWER_ASSESSMENT: standing.assessment,
+        names.ANSWER_STANDING: standing.standing,
+    }
+    if standing.reasons:
+        attributes[names.ANSWER_REASONS] = list(standing.reasons)
+        attributes[names.ANSWER_REASON] = standing.reasons[0]
+    if standing.checked:
+        kept, omitted = bounds.items(standing.checked)
+        attributes[names.ANSWER_CHECKED] = kept
+        if omitted:
+            attributes[names.ANSWER_CHECKED_OMITTED] = omitted
+    return attributes
+
+
+def findings_attributes(summary: FindingsSummary, bounds: Bounds) -> Attributes:
+    """The findings of an agent's calls, and how far its last answer stands."""
+    attributes = _count_attributes(summary.counts)
+    if summary.last is not None:
+        attributes |= standing_attributes(summary.last, bounds)
+    for standing, count in summary.standings.items():
+        attributes[names.TOTALS_STANDING[standing]] = count
     return attributes
 
 
@@ -117,6 +176,8 @@ def argument_attributes(calls: Sequence[CallJudgement]) -> Attributes:
 def agent_attributes(summary: Summary, bounds: Bounds) -> Attributes:
     """What stands on the agent's span: its last answer, and totals over its calls."""
     attributes: Attributes = {names.TOTALS_CALLS: summary.calls, names.TOTALS_ANSWERS: summary.answers}
+    if summary.findings is not None:
+        attributes |= findings_attributes(summary.findings, bounds)
     if summary.conversation is None:
         return attributes
     attributes[names.CONVERSATION_ID] = bounds.text(summary.conversation)

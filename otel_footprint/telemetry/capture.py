@@ -3,9 +3,9 @@
 Rules
 -----
 - ``none``: names, closed words, counts, ids and hashes. ``flagged``: also the text of flagged values, and of arguments'
-  values that nothing accounts for. ``all``: the text of every value of an answer or argument. The text of messages,
-  arguments and results at no level, nor the operands of a derivation.
-- A message is named by a keyed hash: a plain one of "yes" or of a card number could be looked up.
+  values that nothing accounts for. ``all``: the text of every value of an answer or argument, and what the model says in
+  findings. The text of messages, arguments and results at no level, nor the operands of a derivation.
+- A message, and a text of a finding, is named by a keyed hash: a plain one of "yes" or of a card number could be looked up.
 """
 
 from __future__ import annotations
@@ -38,6 +38,15 @@ class Capture:
         """Whether the text of this value may leave."""
         bad = value.flagged if isinstance(value, Value) else value.unaccounted
         return self._level == "all" or (self._level == "flagged" and bad)
+
+    @property
+    def shows_findings(self) -> bool:
+        """Whether what the model says in findings may leave."""
+        return self._level == "all"
+
+    def text_hash(self, text: str) -> str:
+        """32 hexadecimal digits that name a text of the model."""
+        return self.content_hash(text.encode("utf-8", "surrogatepass"))
 
     def content_hash(self, message_key: bytes) -> str:
         """32 hexadecimal digits that name the message whose ``Message.key`` this is."""

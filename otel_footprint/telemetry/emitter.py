@@ -11,9 +11,11 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opentelemetry import trace
 from opentelemetry._logs import get_logger
@@ -22,13 +24,16 @@ from opentelemetry.metrics import get_meter
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, TraceFlags
 
 from otel_footprint.boundary import guard
+from otel_footprint.core.assessment.fold import AnswerAssessment
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import Posture
+from otel_footprint.core.findings.rows import Row
 from otel_footprint.telemetry.attributes import agent_attributes, call_attributes, limit_attributes
 from otel_footprint.telemetry.capture import Capture, CaptureLevel
+from otel_footprint.telemetry.event_plan import Events, PlannedEvent, within_limit
 from otel_footprint.telemetry.event_writer import EventsSetting, EventWriter
-from otel_footprint.telemetry.events import Events, events_of
+from otel_footprint.telemetry.events import events_of, filed_events, standing_events
 from otel_footprint.telemetry.instruments import Instruments, RevisionOutcome
 from otel_footprint.telemetry.limits import Bounds
 from otel_footprint.telemetry.links import links_of
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
+MakesEvents: TypeAlias = Callable[[Capture, Bounds], Iterable[PlannedEvent]]
 SCOPE: Final = "otel_footprint"
 """The instrumentation scope of our metrics, log events and window spans."""
 
@@ -49,7 +55,8 @@ class Emission:
     """One completed call with what was decided about it.
 
     ``span`` is the call's, None where there is none any more; ``context`` is the call's OpenTelemetry Context;
-    ``evidence_seconds`` is how long it took to decide, recorded where there was an answer to judge.
+    ``evidence_seconds`` is how long it took to decide, recorded where there was an answer to judge. ``open`` says that the
+    application may still say something of the answers: how far they stand is counted by :meth:`Emitter.settled`.
     """
 
     decisions: Decisions
@@ -57,6 +64,12 @@ class Emission:
     context: Context
     call: Call
     evidence_seconds: float | None = None
+    open: bool = False
+
+    @property
+    def assessments(self) -> tuple[AnswerAssessment, ...]:
+        """How far its answers stand; empty where findings are off, and for a draft that was sent back."""
+        return () if self.decisions.findings is None else self.decisions.findings.assessments
 
 
 class Emitter:
@@ -125,6 +138,43 @@ class Emitter:
         with guard("telemetry.metrics"):
             labels = self._instruments.call(emission.call.model, emission.call.agent)
             self._count_answers(emission.decisions, labels, _context_of(emission))
+            if emission.assessments and not emission.open:
+                self._instruments.stands(emission.assessments, labels, _context_of(emission))
+
+    def told(self, rows: Sequence[Row], span: Span | None, context: Context) -> None:
+        """Write down what the application filed and no call tells of; ``span`` is the conversation's, None where none is."""
+        if rows:
+            with guard("telemetry.metrics"):
+                self._instruments.declared(rows, context)
+            self._write_told(partial(filed_events, rows), span, context, results=False)
+
+    def settled(self, emission: Emission, span: Span | None, *, changed: bool) -> None:
+        """Count how far the answers of an ``open`` call stand, of which the application says nothing any more.
+
+        ``changed`` says that they stood otherwise when the call was emitted: that goes out on ``span``, the conversation's.
+        """
+        if not emission.assessments:
+            return
+        with guard("telemetry.metrics"):
+            labels = self._instruments.call(emission.call.model, emission.call.agent)
+            self._instruments.stands(emission.assessments, labels, _context_of(emission))
+        if changed:
+            stands = partial(standing_events, emission.decisions, emission.call)
+            self._write_told(stands, span, emission.context, results=True)
+
+    def _write_told(self, make: MakesEvents, span: Span | None, context: Context, *, results: bool) -> None:
+        recording = _recording(span)
+        on_span, in_log = self._writer.wanted(recording, results=results)
+        events = Events()
+        if on_span or in_log:
+            with guard("telemetry.events"):
+                events = within_limit(list(make(self._capture, Bounds())))
+        if recording is not None:
+            with guard("telemetry.span"):
+                self._writer.on_span(recording, events)
+        if in_log and events.made:
+            with guard("telemetry.logs"):
+                self._writer.in_log(context if span is None else trace.set_span_in_context(span, context), events)
 
     def summarise(self, span: Span | None, summary: Summary) -> None:
         """Write the summary of an agent's calls on its span, before it ends."""
@@ -148,7 +198,8 @@ class Emitter:
         decisions, call = emission.decisions, emission.call
         acted = call.planned
         labels = self._instruments.call(call.model, call.agent, acted.posture if acted is not None else None)
-        if not decisions.judgements and not decisions.calls and not decisions.window.evictions:
+        found = decisions.findings
+        if found is None and not decisions.judgements and not decisions.calls and not decisions.window.evictions:
             self._instruments.window(decisions.window, emission.context)
             return
         context = _context_of(emission)
@@ -156,6 +207,11 @@ class Emitter:
         self._count_answers(decisions, labels, context)
         for emitted in decisions.calls:
             self._instruments.arguments(emitted, context)
+        if found is not None:
+            self._instruments.seed_standings(labels)
+            self._instruments.declared(found.rows, context)
+            if found.assessments and not emission.open:
+                self._instruments.stands(found.assessments, labels, context)
         if decisions.judgements and emission.evidence_seconds is not None:
             self._instruments.judged(emission.evidence_seconds, context)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span
 
-    from otel_footprint.telemetry.events import Events
+    from otel_footprint.telemetry.event_plan import Events
 
 EventsSetting: TypeAlias = Literal["span", "log", "both"]
 

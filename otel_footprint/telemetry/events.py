@@ -1,9 +1,11 @@
-"""Decisions as events, in order: what left, what was rewritten, each answer with its values and result, then arguments.
+"""Decisions as events: what a call did to the window, what it declared, its answers and its arguments.
 
 Rules
 -----
-- A span takes 64 of our events. Where there are more, the summary of each answer goes first, then flagged values, then
-  evictions, then the rest; those that are kept keep their order, and the remainder is counted.
+- In this order: what left, what was rewritten, what results and declarations filed; each answer with its values and result;
+  what answers rest on and how far they stand; arguments, and what they rest on.
+- Where there are more than a span takes, the summary of each answer goes first, then flagged values, then evictions, then
+  conflicts, then the rest.
 - What left a window of a call without output is reported by the next call that completes, so not here; nor is what a
   window strategy dropped, which stands on that strategy's span.
 - No event holds text of a message, an argument or a result; a value's text only where the capture level shows it.
@@ -13,17 +15,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions, Eviction, Rewrite
 from otel_footprint.core.evidence.verdicts import STATUSES, ArgumentValue, CallJudgement, Judgement, Value
+from otel_footprint.core.findings.rows import Row
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import Attributes, answer_attributes
 from otel_footprint.telemetry.capture import Capture
-from otel_footprint.telemetry.limits import MAX_EVENTS, Bounds
+from otel_footprint.telemetry.event_plan import Events, PlannedEvent, plan_event, within_limit
+from otel_footprint.telemetry.finding_events import answer_events, dispatch_events, ledger_events, standing_result
+from otel_footprint.telemetry.limits import Bounds
 from otel_footprint.telemetry.summary import AnswerSummary
 
 _PARAMETER: Final = re.compile(r"[A-Za-z_](?:[A-Za-z_\-]|\d(?!\d)){0,63}(?=[.\[]|\Z)")
@@ -32,66 +36,27 @@ SLOT: Final = "messages"
 _EVALUATION: Final = "agentfootprint.evidence"
 
 
-class MakesAttributes(Protocol):
-    """Makes the attributes of one event, when they are needed."""
-
-    def __call__(self) -> Attributes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedEvent:
-    """An event before its attributes are made: most of a great many are never made."""
-
-    name: str
-    importance: int
-    attributes: MakesAttributes
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One event, as it goes onto the span and into the log. ``kept`` is False for one that the span has no room for."""
-
-    name: str
-    attributes: Attributes
-    kept: bool = True
-
-    @property
-    def is_result(self) -> bool:
-        """Whether it is the standard evaluation result, which goes into the log in any case."""
-        return self.name == names.EVENT_GEN_AI_EVALUATION_RESULT
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """``made`` are the events that go out, in order: those of the span, and every evaluation result.
-
-    ``dropped`` counts those that the span has no room for.
-    """
-
-    made: tuple[Event, ...] = ()
-    dropped: int = 0
-
-
 def events_of(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Events:
     """The events of one call, within the limits."""
     return within_limit(list(_plan(decisions, call, capture, bounds)))
 
 
-def within_limit(planned: Sequence[PlannedEvent]) -> Events:
-    """The most important of these events, as many as a span takes, in their order."""
-    if not planned:
-        return Events()
-    kept = set(range(len(planned)))
-    if len(planned) > MAX_EVENTS:
-        kept = set(sorted(range(len(planned)), key=lambda index: planned[index].importance)[:MAX_EVENTS])
-    return Events(
-        made=tuple(
-            Event(event.name, event.attributes(), index in kept)
-            for index, event in enumerate(planned)
-            if index in kept or event.name == names.EVENT_GEN_AI_EVALUATION_RESULT
-        ),
-        dropped=len(planned) - len(kept),
-    )
+def filed_events(rows: Sequence[Row], capture: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
+    """The events of rows that no call tells of."""
+    yield from ledger_events(rows, capture, bounds)
+    yield from answer_events(rows, bounds)
+
+
+def standing_events(decisions: Decisions, call: Call, _: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
+    """How far each answer of the call that stands does stand."""
+    if decisions.findings is None:
+        return
+    standing = [judgement.choice for judgement in decisions.judgements if judgement.action != "recheck"]
+    for choice, assessment in zip(standing, decisions.findings.assessments, strict=False):
+        yield plan_event(
+            names.EVENT_GEN_AI_EVALUATION_RESULT,
+            partial(standing_result, assessment, choice, call.response_id, bounds),
+        )
 
 
 def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
@@ -103,6 +68,8 @@ def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) ->
             )
         for rewrite in window.rewrites:
             yield plan_event(names.EVENT_CONTEXT_REWRITTEN, partial(_rewritten, rewrite, capture, bounds))
+    rows = decisions.findings.rows if decisions.findings is not None else ()
+    yield from ledger_events(rows, capture, bounds)
     for judgement in decisions.judgements:
         yield plan_event(names.EVENT_AGENT_EVIDENCE_CHECKED, partial(_checked, judgement, decisions, bounds))
         for index, value in enumerate(judgement.values):
@@ -112,6 +79,8 @@ def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) ->
                 partial(_value, value, index, judgement.choice, capture, bounds),
             )
         yield plan_event(names.EVENT_GEN_AI_EVALUATION_RESULT, partial(_result, judgement, call, bounds))
+    yield from answer_events(rows, bounds)
+    yield from standing_events(decisions, call, capture, bounds)
     for emitted in decisions.calls:
         for index, argument in enumerate(emitted.values):
             yield PlannedEvent(
@@ -119,11 +88,7 @@ def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) ->
                 names.IMPORTANCE[names.EVENT_ARGUMENT_VALUE] if argument.unaccounted else names.IMPORTANCE_UNFLAGGED,
                 partial(_argument, argument, index, emitted, capture, bounds),
             )
-
-
-def plan_event(name: str, attributes: MakesAttributes) -> PlannedEvent:
-    """An event whose importance is that of its name."""
-    return PlannedEvent(name, names.IMPORTANCE[name], attributes)
+    yield from dispatch_events(rows, bounds)
 
 
 def evicted(eviction: Eviction, decided_by: str, capture: Capture, bounds: Bounds) -> Attributes:

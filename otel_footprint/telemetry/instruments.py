@@ -14,15 +14,18 @@ Rules
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final, Literal, TypeAlias, get_args
 
 from opentelemetry.context import Context
 from opentelemetry.metrics import Counter, Histogram, Meter
 
+from otel_footprint.core.assessment.fold import REASON_CODES, AnswerAssessment, AnswerStanding
 from otel_footprint.core.decisions import Eviction, WindowChange
 from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES, CallJudgement, Judgement, Posture, Status, Verdict
+from otel_footprint.core.findings.rows import Row, StandingRow
+from otel_footprint.core.findings.standing import STANDINGS
 from otel_footprint.core.window.record import REFUSAL_REASONS, Inactive
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import NO_STATUS
@@ -85,6 +88,9 @@ class Instruments:
         self._visits: Final = _counter(meter, names.METRIC_WINDOW_VISITS)
         self._refusals: Final = _counter(meter, names.METRIC_WINDOW_REFUSALS)
         self._revisions: Final = _counter(meter, names.METRIC_EVIDENCE_REVISIONS)
+        self._findings: Final = _counter(meter, names.METRIC_FINDINGS)
+        self._standings: Final = _counter(meter, names.METRIC_ANSWER_STANDING)
+        self._reasons: Final = _counter(meter, names.METRIC_ANSWER_REASONS)
         self._dropped: Final = _counter(meter, names.METRIC_CONVERSATIONS_DROPPED)
         self._errors: Final = _counter(meter, names.METRIC_ERRORS)
         self._duration: Final = _histogram(meter, names.METRIC_EVIDENCE_DURATION)
@@ -98,6 +104,7 @@ class Instruments:
         self._strategies: Final = Names()
         self._places: Final = Names()
         self._seeded: Final[dict[tuple[str, str | None, str | None], None]] = {}
+        self._seeded_standings: Final[dict[tuple[str | None, str | None], None]] = {}
         self._seeded_shapes: Final[dict[str, None]] = {}
         self._seeded_tools: Final[dict[str, None]] = {}
         self._seeded_strategies: Final[dict[str, None]] = {}
@@ -177,6 +184,22 @@ class Instruments:
         for status, number in collections.Counter(value.status for value in call.values).items():
             self._arguments.add(number, {names.LABEL_TOOL: tool, names.LABEL_STATUS: status}, context)
 
+    def declared(self, rows: Iterable[Row], context: Context) -> None:
+        """What results are declared to be."""
+        for standing, number in collections.Counter(
+            row.standing for row in rows if isinstance(row, StandingRow)
+        ).items():
+            self._findings.add(number, {names.LABEL_STANDING: standing}, context)
+
+    def stands(self, assessments: Iterable[AnswerAssessment], labels: dict[str, str], context: Context) -> None:
+        """How far the answers of a call with these labels stand."""
+        self.seed_standings(labels)
+        agent = {key: word for key, word in labels.items() if key == names.LABEL_AGENT}
+        for assessment in assessments:
+            self._standings.add(1, {names.LABEL_STANDING: assessment.standing, **labels}, context)
+            for reason in assessment.reasons:
+                self._reasons.add(1, {names.LABEL_REASON: reason.code, **agent}, context)
+
     def judged(self, seconds: float, context: Context) -> None:
         """How long the judging of one call took, in seconds."""
         self._duration.record(seconds, context=context)
@@ -202,6 +225,9 @@ class Instruments:
         for posture in _REVISING:
             for revised in get_args(RevisionOutcome):
                 self._revisions.add(0, {names.LABEL_POSTURE: posture, names.LABEL_OUTCOME: revised})
+        for standing in STANDINGS:
+            self._findings.add(0, {names.LABEL_STANDING: standing})
+        self._seed_standings_of({})
         self._dropped.add(0)
         self._errors.add(0)
 
@@ -214,6 +240,20 @@ class Instruments:
         self._seeded[key] = None
         for verdict, status in BORN_AT_ZERO:
             self._answers.add(0, _answer_labels(verdict, status, posture, labels))
+
+    def seed_standings(self, labels: dict[str, str]) -> None:
+        """Findings are on in a call with these labels: how far its answers stand exists at 0 from here on."""
+        key = (labels.get(names.LABEL_MODEL), labels.get(names.LABEL_AGENT))
+        if key not in self._seeded_standings and len(self._seeded_standings) < _MAX_SEEDED:
+            self._seeded_standings[key] = None
+            self._seed_standings_of(labels)
+
+    def _seed_standings_of(self, labels: dict[str, str]) -> None:
+        for standing in get_args(AnswerStanding):
+            self._standings.add(0, {names.LABEL_STANDING: standing, **labels})
+        agent = {key: word for key, word in labels.items() if key == names.LABEL_AGENT}
+        for reason in REASON_CODES:
+            self._reasons.add(0, {names.LABEL_REASON: reason, **agent})
 
     def _seed_shape(self, shape: str) -> None:
         if shape not in self._seeded_shapes:

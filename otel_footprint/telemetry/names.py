@@ -198,6 +198,80 @@ ARGUMENT_TOOL_CALL_ID: Final = "agentfootprint.argument.tool_call_id"
 ARGUMENT_NAME: Final = "agentfootprint.argument.name"
 ARGUMENT_PATH: Final = "agentfootprint.argument.path"
 ARGUMENT_UNACCOUNTED: Final = "agentfootprint.argument.unaccounted"
+FINDINGS_DECLARED: Final = "agentfootprint.findings.declared"
+FINDINGS_MALFORMED: Final = "agentfootprint.findings.malformed"
+FINDINGS_CONFLICTS: Final = "agentfootprint.findings.conflicts"
+FINDINGS_CONTINGENT: Final = "agentfootprint.findings.contingent"
+FINDINGS_UNSETTLED: Final = "agentfootprint.findings.unsettled"
+FINDINGS_UNDECORATED: Final = "agentfootprint.findings.undecorated"
+FINDINGS_UNDECORATED_TOOLS: Final = "agentfootprint.findings.undecorated_tools"
+FINDINGS_UNDECORATED_TOOLS_OMITTED: Final = "agentfootprint.findings.undecorated_tools_omitted"
+FINDING_TOOL: Final = "agentfootprint.finding.tool"
+FINDING_TOOL_CALL_ID: Final = "agentfootprint.finding.tool_call_id"
+FINDING_TOOL_CALL_IDS: Final = "agentfootprint.finding.tool_call_ids"
+FINDING_TOOL_CALL_IDS_OMITTED: Final = "agentfootprint.finding.tool_call_ids_omitted"
+FINDING_BASIS: Final = "agentfootprint.finding.basis"
+FINDING_EXPECT: Final = "agentfootprint.finding.expect"
+FINDING_STANDING: Final = "agentfootprint.finding.standing"
+FINDING_DECLARED_BY: Final = "agentfootprint.finding.declared_by"
+FINDING_UNKNOWN_ID: Final = "agentfootprint.finding.unknown_id"
+FINDING_ID_HASH: Final = "agentfootprint.finding.id_hash"
+FINDING_UNSETTLED: Final = "agentfootprint.finding.unsettled"
+FINDING_ASSERTIONS: Final = "agentfootprint.finding.assertions"
+FINDING_TEXT_CUT: Final = "agentfootprint.finding.text_cut"
+FINDING_KEY_HASH: Final = "agentfootprint.finding.key_hash"
+FINDING_MOMENT: Final = "agentfootprint.finding.moment"
+FINDING_PROPOSITION: Final = "agentfootprint.finding.proposition"
+FINDING_PREDICTS: Final = "agentfootprint.finding.predicts"
+FINDING_SOUGHT: Final = "agentfootprint.finding.sought"
+FINDING_SETTLES: Final = "agentfootprint.finding.settles"
+FINDING_LINE: Final = "agentfootprint.finding.line"
+FINDING_UNKNOWN_REF: Final = "agentfootprint.finding.unknown_ref"
+FINDING_SUBJECT: Final = "agentfootprint.finding.subject"
+FINDING_PREDICATE: Final = "agentfootprint.finding.predicate"
+FINDING_ASSERTED: Final = "agentfootprint.finding.asserted"
+FINDING_ASSERTED_OMITTED: Final = "agentfootprint.finding.asserted_omitted"
+ABSENCE_KIND: Final = "agentfootprint.absence.kind"
+ABSENCE_TOOL: Final = "agentfootprint.absence.tool"
+ABSENCE_TOOL_CALL_ID: Final = "agentfootprint.absence.tool_call_id"
+ABSENCE_GAPS: Final = "agentfootprint.absence.gaps"
+STEPS_SKILL_ID: Final = "agentfootprint.steps.skill_id"
+STEPS_TOTAL: Final = "agentfootprint.steps.total"
+STEPS_REMAINING: Final = "agentfootprint.steps.remaining"
+STEPS_REMAINING_TOOLS: Final = "agentfootprint.steps.remaining_tools"
+STEPS_REMAINING_TOOLS_OMITTED: Final = "agentfootprint.steps.remaining_tools_omitted"
+STEPS_ACTION: Final = "agentfootprint.steps.action"
+SCRIPT_BLOCK: Final = "agentfootprint.script.block"
+SCRIPT_LABEL: Final = "agentfootprint.script.label"
+SCRIPT_REASON: Final = "agentfootprint.script.reason"
+SCRIPT_TOOL: Final = "agentfootprint.script.tool"
+SCRIPT_TOOL_CALL_ID: Final = "agentfootprint.script.tool_call_id"
+SCRIPT_DISPATCH: Final = "agentfootprint.script.dispatch"
+SCRIPT_EXIT_CODE: Final = "agentfootprint.script.exit_code"
+ANSWER_ASSESSMENT: Final = "agentfootprint.answer.assessment"
+ANSWER_STANDING: Final = "agentfootprint.answer.standing"
+ANSWER_REASONS: Final = "agentfootprint.answer.reasons"
+ANSWER_REASON: Final = "agentfootprint.answer.reason"
+ANSWER_CHECKED: Final = "agentfootprint.answer.checked"
+ANSWER_CHECKED_OMITTED: Final = "agentfootprint.answer.checked_omitted"
+ANSWER_SCRIPTS: Final[Mapping[str, str]] = {
+    "submitted": "agentfootprint.answer.scripts.submitted",
+    "ran": "agentfootprint.answer.scripts.ran",
+    "failed": "agentfootprint.answer.scripts.failed",
+    "unmatched": "agentfootprint.answer.scripts.unmatched",
+}
+TOTALS_STANDING: Final[Mapping[str, str]] = {
+    "ask": "agentfootprint.totals.standing.ask",
+    "not-sure": "agentfootprint.totals.standing.not-sure",
+    "known": "agentfootprint.totals.standing.known",
+    "consistent": "agentfootprint.totals.standing.consistent",
+    "not-assessed": "agentfootprint.totals.standing.not-assessed",
+}
+WITNESS_KIND: Final = "agentfootprint.witness.kind"
+WITNESS_CHECK: Final = "agentfootprint.witness.check"
+WITNESS_OK: Final = "agentfootprint.witness.ok"
+WITNESS_EXACT: Final = "agentfootprint.witness.exact"
+WITNESS_REASON: Final = "agentfootprint.witness.reason"
 LINK_KIND: Final = "agentfootprint.link.kind"
 LINK_TOOL: Final = "agentfootprint.link.tool"
 LINK_TOOL_CALL_ID: Final = "agentfootprint.link.tool_call_id"
@@ -221,6 +295,14 @@ EVENT_CONTEXT_REWRITTEN: Final = "agentfootprint.context.rewritten"
 EVENT_AGENT_EVIDENCE_CHECKED: Final = "agentfootprint.agent.evidence_checked"
 EVENT_EVIDENCE_VALUE: Final = "agentfootprint.evidence.value"
 EVENT_ARGUMENT_VALUE: Final = "agentfootprint.argument.value"
+EVENT_TOOLS_ABSENT: Final = "agentfootprint.tools.absent"
+EVENT_FINDINGS_DECLARED: Final = "agentfootprint.findings.declared"
+EVENT_FINDINGS_STANDING: Final = "agentfootprint.findings.standing"
+EVENT_FINDINGS_CONFLICT: Final = "agentfootprint.findings.conflict"
+EVENT_FINDINGS_CONTINGENT: Final = "agentfootprint.findings.contingent"
+EVENT_SKILL_STEPS_UNFINISHED: Final = "agentfootprint.skill.steps_unfinished"
+EVENT_ANSWER_SCRIPT_SHOWN: Final = "agentfootprint.answer.script_shown"
+EVENT_ANSWER_WITNESS: Final = "agentfootprint.answer.witness"
 EVENT_GEN_AI_EVALUATION_RESULT: Final = "gen_ai.evaluation.result"
 
 # Which events are kept when there are more than a span takes: 1 first.
@@ -232,6 +314,14 @@ IMPORTANCE: Final[Mapping[str, int]] = {
     EVENT_AGENT_EVIDENCE_CHECKED: 1,
     EVENT_EVIDENCE_VALUE: 3,
     EVENT_ARGUMENT_VALUE: 5,
+    EVENT_TOOLS_ABSENT: 5,
+    EVENT_FINDINGS_DECLARED: 6,
+    EVENT_FINDINGS_STANDING: 6,
+    EVENT_FINDINGS_CONFLICT: 4,
+    EVENT_FINDINGS_CONTINGENT: 5,
+    EVENT_SKILL_STEPS_UNFINISHED: 5,
+    EVENT_ANSWER_SCRIPT_SHOWN: 5,
+    EVENT_ANSWER_WITNESS: 5,
     EVENT_GEN_AI_EVALUATION_RESULT: 2,
 }
 IMPORTANCE_UNFLAGGED: Final = 6
@@ -246,6 +336,7 @@ LABEL_STATUS: Final = "status"
 LABEL_SHAPE: Final = "shape"
 LABEL_DECIDED_BY: Final = "decided_by"
 LABEL_REASON: Final = "reason"
+LABEL_STANDING: Final = "standing"
 LABEL_STRATEGY: Final = "strategy"
 LABEL_OUTCOME: Final = "outcome"
 LABEL_TOOL: Final = "tool"
@@ -271,6 +362,21 @@ METRIC_ARGUMENTS_VALUES: Final = Metric(
     name="agentfootprint.arguments.values",
     unit="{value}",
     brief="Values that emitted tool calls pass on, by the tool that is called.",
+)
+METRIC_FINDINGS: Final = Metric(
+    name="agentfootprint.findings",
+    unit="{declaration}",
+    brief="Results declared to be something, by the model or by the application.",
+)
+METRIC_ANSWER_STANDING: Final = Metric(
+    name="agentfootprint.answer.standing",
+    unit="{answer}",
+    brief="Answers by how far they stand, each choice counted, where findings are on; one inside `conversation()` when nothing more is said of it: at the next answer, or at its end.",
+)
+METRIC_ANSWER_REASONS: Final = Metric(
+    name="agentfootprint.answer.reasons",
+    unit="{answer}",
+    brief="Answers that do not stand on their own, by each reason; counted when the standing is.",
 )
 METRIC_EVIDENCE_DURATION: Final = Metric(
     name="agentfootprint.evidence.duration",

@@ -5,16 +5,18 @@ Rules
 - A summary holds words and numbers only, no value: it may live as long as the conversation does.
 - A draft, which is an answer that was sent back to be revised (``recheck``), is no answer of an agent: it is counted as a
   revision. Where its revision failed and it goes out after all, :meth:`Summary.add_answers` puts it in.
+- How far an answer stands may change after its call, by what the application says of it: :meth:`Summary.restand`.
 - A call with several choices is summarised by its worst one: ungrounded, inconclusive, not_applicable, grounded,
   no_claims, in this order; between equals the worse status, then the first choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from otel_footprint.core.assessment.fold import AnswerAssessment
 from otel_footprint.core.decisions import Decisions, Match
 from otel_footprint.core.evidence.verdicts import (
     STATUSES,
@@ -25,6 +27,8 @@ from otel_footprint.core.evidence.verdicts import (
     Status,
     Verdict,
 )
+from otel_footprint.core.findings.rows import Row
+from otel_footprint.telemetry.standing_summary import FindingsSummary
 
 WORST_FIRST: Final[tuple[Verdict, ...]] = ("ungrounded", "inconclusive", "not_applicable", "grounded", "no_claims")
 
@@ -101,6 +105,7 @@ class Summary:
     verdicts: Mapping[Verdict, int] = field(default_factory=dict)
     statuses: Mapping[Status, int] = field(default_factory=dict)
     argument_statuses: Mapping[Status, int] = field(default_factory=dict)
+    findings: FindingsSummary | None = None
 
     @classmethod
     def of(cls, calls: Iterable[Decisions]) -> Summary:
@@ -124,6 +129,8 @@ class Summary:
             evicted=self.evicted + (len(decisions.window.evictions) if decisions.window.settled else 0),
             argument_statuses=self._with_arguments(decisions),
         )
+        if decisions.findings is not None:
+            summary = replace(summary, findings=(self.findings or FindingsSummary()).add(decisions.findings))
         if any(judgement.action == "recheck" for judgement in decisions.judgements):
             return replace(summary, revisions=summary.revisions + 1)
         return summary.add_answers(decisions)
@@ -132,6 +139,13 @@ class Summary:
         """The summary with the answers of a call that it holds already."""
         worst = AnswerSummary.worst(decisions)
         return self if worst is None else self._with_answers(decisions, worst)
+
+    def restand(
+        self, before: Sequence[AnswerAssessment], after: Sequence[AnswerAssessment], rows: Sequence[Row] = ()
+    ) -> Summary:
+        """The summary with the answers of one call standing otherwise than ``before``, by ``rows`` the application filed."""
+        findings = (self.findings or FindingsSummary()).filed(rows)
+        return replace(self, findings=findings.revise(tuple(before), tuple(after)))
 
     def _with_arguments(self, decisions: Decisions) -> Mapping[Status, int]:
         if not decisions.calls:
@@ -153,8 +167,13 @@ class Summary:
             _badness(worst.verdict, worst.worst_status) > _badness(self.worst_verdict, self.worst_status)
         ):
             worst_verdict, worst_status = worst.verdict, worst.worst_status
+        findings = self.findings
+        if findings is not None:
+            assessments = decisions.findings.assessments if decisions.findings is not None else ()
+            findings = findings.add_answers(assessments)
         return replace(
             self,
+            findings=findings,
             answers=self.answers + len(decisions.judgements),
             last=worst,
             worst_verdict=worst_verdict,

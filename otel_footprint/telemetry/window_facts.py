@@ -33,7 +33,8 @@ from otel_footprint.core.window.strategy import WindowResult
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import Attributes, limit_attributes
 from otel_footprint.telemetry.capture import Capture
-from otel_footprint.telemetry.events import SLOT, Events, PlannedEvent, evicted, plan_event, within_limit
+from otel_footprint.telemetry.event_plan import Events, PlannedEvent, plan_event, within_limit
+from otel_footprint.telemetry.events import SLOT, evicted
 from otel_footprint.telemetry.limits import Bounds
 
 VisitOutcome: TypeAlias = Literal["removed", "folded", "refused", "kept"] | Inactive

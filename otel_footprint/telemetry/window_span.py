@@ -22,7 +22,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from otel_footprint.boundary import guard
 from otel_footprint.core.call import CallRef
 from otel_footprint.telemetry import names
-from otel_footprint.telemetry.events import Events
+from otel_footprint.telemetry.event_plan import Events
 from otel_footprint.telemetry.limits import Bounds, encodable
 from otel_footprint.telemetry.window_facts import VisitFacts, outcome_of, visit_attributes, visit_events
 

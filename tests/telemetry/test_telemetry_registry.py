@@ -5,23 +5,33 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from opentelemetry.context import get_current
 
+from otel_footprint.core.assessment.fold import REASON_CODES, AnswerAssessment, AnswerStanding, Assessment, Checked
+from otel_footprint.core.assessment.witness import ScriptLabel, StepsAction, UnmatchedReason
 from otel_footprint.core.call import Call, PlannedFacts, ProviderEdit
 from otel_footprint.core.decisions import Decisions, Match, WindowDecision
 from otel_footprint.core.evidence.verdicts import STATUSES, VERDICTS, Action, Posture, Reason
+from otel_footprint.core.findings.change import FindingsChange
+from otel_footprint.core.findings.rows import BASES, EXPECTATIONS, DeclaredBy, Moment
+from otel_footprint.core.findings.standing import STANDINGS
 from otel_footprint.core.messages import Role
 from otel_footprint.core.window.record import REFUSAL_REASONS, BudgetUnit, Inactive, PlanAction, Retain
+from otel_footprint.telemetry.emitter import Emission
 from otel_footprint.telemetry.instruments import VISIT_OUTCOMES, RevisionOutcome
 from otel_footprint.telemetry.summary import Summary
 from otel_footprint.telemetry.window_facts import VisitFacts
+from tests.telemetry.findings_cases import DISPATCHING, FOUND, HOSTILE, TOLD, any_changes, change
 from tests.telemetry.telemetry_cases import (
+    CALL,
     OVERFULL,
     RICH,
     Pipeline,
@@ -114,6 +124,18 @@ def test_closed_sets_are_those_of_the_core() -> None:
     assert enums["plan_action"] == get_args(PlanAction)
     assert enums["budget_unit"] == get_args(BudgetUnit)
     assert enums["revision_outcome"] == get_args(RevisionOutcome)
+    assert enums["basis"] == BASES
+    assert enums["expect"] == EXPECTATIONS
+    assert enums["standing"] == STANDINGS
+    assert enums["declared_by"] == get_args(DeclaredBy)
+    assert enums["moment"] == get_args(Moment)
+    assert enums["assessment"] == get_args(Assessment)
+    assert enums["answer_standing"] == get_args(AnswerStanding)
+    assert enums["answer_reason"] == REASON_CODES
+    assert enums["steps_action"] == get_args(StepsAction)
+    assert enums["script_label"] == get_args(ScriptLabel)
+    assert enums["script_reason"] == get_args(UnmatchedReason)
+    assert enums["evaluation_label"] == (*VERDICTS, *get_args(AnswerStanding))
 
 
 def _label(metric: str, key: str) -> dict[str, Any]:
@@ -187,6 +209,11 @@ def _emit_all(pipeline: Pipeline, *calls: Decisions, visits: Sequence[VisitFacts
     for visit in visits:
         pipeline.visit(emitter, visit)
     emitter.revised("guard", "grounded", get_current())
+    for call in calls:
+        with pipeline.tracers.get_tracer("test").start_as_current_span("invoke_agent") as span:
+            emission = Emission(decisions=call, span=None, context=get_current(), call=CALL, open=True)
+            emitter.told(() if call.findings is None else call.findings.rows, span, get_current())
+            emitter.settled(emission, span, changed=True)
     emitter.error("somewhere")
     with pipeline.tracers.get_tracer("test").start_as_current_span("invoke_agent") as span:
         emitter.summarise(span, Summary.of(calls))
@@ -202,7 +229,16 @@ def test_everything_emitted_is_registered_and_everything_registered_is_emitted(p
     draft = decisions(judgement(verdict="ungrounded", action="recheck"))
     several = decisions(judgement(), judgement(choice=1))
     visits = (REMOVED, FOLDED, REFUSED, HELD, OVERFULL_VISIT)
-    _emit_all(pipeline, RICH, OVERFULL, decisions(statuses), several, draft, *verdicts, visits=visits)
+    told = decisions(judgement(), findings=change(*TOLD, assessed=True))
+    checks = tuple(Checked(f"check_{n}", 1, 1) for n in range(22))
+    standings = [
+        decisions(
+            judgement(), findings=FindingsChange(assessments=(AnswerAssessment("known", standing, (), (), checks),))
+        )
+        for standing in get_args(AnswerStanding)
+    ]
+    found = (FOUND, DISPATCHING, HOSTILE, told, *standings)
+    _emit_all(pipeline, RICH, OVERFULL, decisions(statuses), several, draft, *verdicts, *found, visits=visits)
     planned = PlannedFacts(is_revision=True, stream_unheld=True)
     pipeline.emit(pipeline.emitter(), decisions(), Call(messages=(), now=0.0, planned=planned))
     folded = Call(messages=(), now=0.0, edits=(ProviderEdit("summarize", "compaction"),))
@@ -218,10 +254,12 @@ def test_everything_emitted_is_registered_and_everything_registered_is_emitted(p
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(any_decisions, any_visits)
-def test_whatever_is_decided_only_registered_names_go_out(call: Decisions, visit: VisitFacts) -> None:
+@given(any_decisions, any_visits, st.none() | any_changes)
+def test_whatever_is_decided_only_registered_names_go_out(
+    call: Decisions, visit: VisitFacts, findings: FindingsChange | None
+) -> None:
     pipeline = Pipeline()
-    _emit_all(pipeline, call, visits=(visit,))
+    _emit_all(pipeline, replace(call, findings=findings), visits=(visit,))
     _check_everything(pipeline)
 
 
@@ -237,6 +275,7 @@ def test_no_name_is_written_by_hand() -> None:
     ]
     assert sorted(found) == [
         "otel_footprint/telemetry/events.py: agentfootprint.evidence",  # a value, not a key
+        "otel_footprint/telemetry/finding_events.py: agentfootprint.answer",
         "otel_footprint/telemetry/window_span.py: agentfootprint.window",  # a span's name
     ]
 
