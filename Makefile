@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # The oldest supported Python, for the oldest supported versions of everything; this one's if it is not on the machine.
 OLDEST_PYTHON ?= $(shell .ci/python 3.10 2>/dev/null || echo $(PYTHON))
-PYTEST ?= -q
+# Every core takes whole test files.
+PYTEST ?= -q -n auto --dist loadfile
 # The tests in which an SDK or OpenTelemetry takes part: what other versions of them can break.
 EDGES = tests/genai tests/providers tests/replay tests/runtime tests/telemetry tests/testing
 export PYTHON
