@@ -26,7 +26,7 @@ replay: $(VENV)/.ready-dev  ## every recorded conversation as a live agent under
 
 e2e: $(VENV)/.ready-e2e  ## with a real collector, Jaeger, Prometheus and Alertmanager; builds what is missing (needs Go, minutes, once)
 	$(BIN)/python scripts/servers.py --out .cache/servers
-	OTEL_FOOTPRINT_SERVERS=$(CURDIR)/.cache/servers $(BIN)/python -m pytest $(PYTEST) tests/e2e
+	OTEL_FOOTPRINT_SERVERS=$(CURDIR)/.cache/servers $(BIN)/python -m pytest -q tests/e2e
 
 lint: $(VENV)/.ready-dev  ## style, types, and which part may import which
 	$(BIN)/ruff check .
