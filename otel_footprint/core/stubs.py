@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, TypeAlias
 
-from otel_footprint.core.messages import Authored, Message, Part, Role, ToolCall, ToolResult, canonical_json
+from otel_footprint.core.messages import Authored, Message, Part, Role, Text, ToolCall, ToolResult, canonical_json
 
 DIGEST_BYTES: Final = 16
 _MARK: Final = re.compile(r"\x00([0-9a-f]{32}):([0-9]{1,15})")
@@ -113,3 +113,11 @@ def stub_of(message: Message) -> Stub:
         name=message.name,
         authored=message.authored,
     )
+
+
+def begins_with(message: Message, before: Message) -> bool:
+    """Whether the text of a message begins with that of another one, which is not empty and may be a stub."""
+    if isinstance(before, Stub):
+        text = message.text[: before.chars]
+        return bool(text.strip()) and Message(before.role, (Text(text),)).key == before.key
+    return bool(before.text.strip()) and message.text.startswith(before.text.rstrip())

@@ -21,6 +21,7 @@ from typing import Final
 from otel_footprint.core.call import Call, EditKind, PlannedFacts
 from otel_footprint.core.decisions import Eviction, Rewrite, WindowChange, WindowDecision
 from otel_footprint.core.messages import Compaction, Message
+from otel_footprint.core.stubs import begins_with
 from otel_footprint.core.thread import Gone, Slot, Thread
 from otel_footprint.core.window.observe import Comparison, alike, compare, decide
 from otel_footprint.core.window.planned_call import decided_comparison
@@ -186,8 +187,7 @@ def _system(thread: Thread, call: Call) -> tuple[bool, bool]:
         return False, True
     if len(after) > len(before) > 0:
         return True, False
-    grown = len(after) == len(before) == 1 and after[0].text.startswith(before[0].text.rstrip())
-    return grown and bool(before[0].text.strip()), False
+    return len(after) == len(before) == 1 and begins_with(after[0], before[0]), False
 
 
 def _compacted(window: tuple[Message, ...], comparison: Comparison) -> bool:
