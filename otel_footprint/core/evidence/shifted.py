@@ -5,6 +5,8 @@ Rules
 - The number of days stands beside the date ("three days later", "next day", "a week after"); a range ("5 to 7 business
   days") states none. The date it starts from is one that the answer states and that is accounted for.
 - Work is bounded: what was not looked at leaves a date open, and ``bounded``.
+- "Tomorrow" and "yesterday" count from the day that someone called the present ("The current time is 2024-05-15"), where
+  anybody did.
 - A date is also the day after such a date when a clock time beside it is carried with ``+1``, or when a person asked for
   the next day ("tomorrow") in words of their own, which are short.
 """
@@ -38,6 +40,10 @@ _DAYS: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKED_NEXT: Final = re.compile(r"\b(?:tomorrow|next day|day after|following day)\b", re.IGNORECASE)
+_RELATIVE: Final = re.compile(r"\b(?:tomorrow|yesterday)\b", re.IGNORECASE)
+_PRESENT: Final = re.compile(
+    r"\b(?:current (?:time|date|day)|today(?:'s date)?|now)\b[^.\n0-9]{0,24}(\d{4}-\d\d-\d\d)", re.IGNORECASE
+)
 _OWN_WORDS: Final = 2_000
 """Characters of the longest text that is taken for a person's own words."""
 _RANGE_AFTER: Final = re.compile(r"\s*(?:-|–|to|or)\s*\d")
@@ -58,18 +64,35 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
     known = {day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None}
     asked_next = any(len(words.text) <= _OWN_WORDS and _ASKED_NEXT.search(words.text) for words in said)
     marks = _Marks(findings, window)
+    todays = _todays(said)
     for finding, day in wanted:
         for start, end in finding.candidate.spans[:MAX_PLACES]:
             beside = text[max(0, start - _BESIDE) : end + _BESIDE]
+            if todays and _RELATIVE.search(beside) is not None and len([*_DAYS.finditer(beside)]) == 1:
+                known_here = known & todays  # tomorrow is the day after today, and after no other
+            else:
+                known_here = known
             steps = [*steps_in(beside)]
             if 1 not in steps and (asked_next or marks.beside(start, end)):
                 steps.append(1)
             for step in steps:
                 origin = day - timedelta(days=step)
-                if origin in known:
+                if origin in known_here or (origin in todays and _RELATIVE.search(beside) is not None):
                     finding.status = "computed"
                     finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
         finding.bounded = finding.bounded or (marks.room < 0 and finding.status is None)
+
+
+def _todays(said: Sequence[Carried]) -> set[date]:
+    """The dates that people or the application call the present."""
+    found: set[date] = set()
+    for words in said:
+        for match in _PRESENT.finditer(words.text):
+            try:
+                found.add(date.fromisoformat(match[1]))
+            except ValueError:
+                continue
+    return found
 
 
 def steps_in(beside: str) -> Iterator[int]:
