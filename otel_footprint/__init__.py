@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         WindowUnmeasurableError,
     )
     from otel_footprint.core.evidence.options import Evidence, Shape
+    from otel_footprint.core.findings.options import Findings
     from otel_footprint.core.window.record import WindowRecord
     from otel_footprint.core.window.sliding_window import SlidingWindow
     from otel_footprint.core.window.strategy import WindowResult, WindowStrategy
@@ -28,6 +29,7 @@ __all__ = [
     "ConfigurationError",
     "Conversation",
     "Evidence",
+    "Findings",
     "FootprintError",
     "Shape",
     "SlidingWindow",

@@ -9,6 +9,7 @@ PUBLIC: Final = {
     "ConfigurationError": "otel_footprint.core.errors",
     "Conversation": "otel_footprint.handle",
     "Evidence": "otel_footprint.core.evidence.options",
+    "Findings": "otel_footprint.core.findings.options",
     "FootprintError": "otel_footprint.core.errors",
     "Shape": "otel_footprint.core.evidence.options",
     "SlidingWindow": "otel_footprint.core.window.sliding_window",

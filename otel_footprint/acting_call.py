@@ -25,6 +25,7 @@ from otel_footprint import acting_driving, boundary
 from otel_footprint.acting_findings import CallFindings, Given
 from otel_footprint.acting_token import CHILD, Token, with_mark
 from otel_footprint.core.errors import UnsupportedValuesError, WindowUnmeasurableError
+from otel_footprint.core.findings.change import with_drafts
 from otel_footprint.core.revision import correction, flagged_values, standing_action
 from otel_footprint.core.window.items import Kept
 from otel_footprint.core.window.strategy import WindowResult
@@ -382,8 +383,14 @@ class ActingCall:
             replace(judgement, action=action) for judgement in decisions.judgements if judgement.action == "recheck"
         )
         others = tuple(judgement for judgement in decisions.judgements if judgement.action != "recheck")
-        whole = replace(decisions, judgements=tuple(sorted((*stand, *others), key=lambda one: one.choice)))
-        self._running.emitter.answer_stands(replace(emission, decisions=replace(decisions, judgements=stand)))
+        found = self._running.file_drafts(emission, stand, self.options.evidence)
+        whole = replace(
+            decisions,
+            judgements=tuple(sorted((*stand, *others), key=lambda one: one.choice)),
+            findings=with_drafts(decisions.findings, found),
+        )
+        standing = replace(decisions, judgements=stand, findings=found)
+        self._running.emitter.answer_stands(replace(emission, decisions=standing))
         self._running.stands(emission, whole, self.options.handle)
         return whole
 

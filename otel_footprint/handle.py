@@ -24,6 +24,7 @@ from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
+from otel_footprint.findings_verbs import FindingsVerbs
 from otel_footprint.installing import checked_strategy
 from otel_footprint.restoring import document_of, saved_in
 from otel_footprint.telemetry.summary import Summary
@@ -50,7 +51,7 @@ _MAX_ID_CHARS: Final = 256
 _REMEMBERED: Final = 1000
 
 
-class Conversation:
+class Conversation(FindingsVerbs):
     """A handle on one conversation: a context manager, sync and async, entered once.
 
     Calls made inside it belong to the conversation ``id``, whatever their messages look like. It opens the standard
@@ -70,7 +71,8 @@ class Conversation:
     ) -> None:
         given = id if id is not None or restore is None or not restore.named else restore.id
         known = None if restore is None else restore.id
-        self.id: Final = given if given is not None else known if known is not None else uuid.uuid4().hex
+        own = given if given is not None else known if known is not None else uuid.uuid4().hex
+        super().__init__(own, named=given is not None)
         self.agent: Final = agent
         self.evidence_options: Final = evidence
         self.window_strategy: Final = window
@@ -84,11 +86,6 @@ class Conversation:
         self._record: WindowRecord | None = None
         self._open = ExitStack()
         self._entered = False
-
-    @property
-    def named(self) -> bool:
-        """Whether the application gave the id."""
-        return self._given_id is not None
 
     @property
     def acts(self) -> bool:
@@ -162,6 +159,8 @@ class Conversation:
         with self._lock:
             self._decisions.append(decisions)
             self._summary = self._summary.add(decisions)
+            if decisions.findings is not None:
+                self._tally = self._tally.add(decisions.findings)
 
     def stands(self, before: Decisions, after: Decisions) -> None:
         """Take note that the draft of a call goes out after all. Called by the runtime, from any thread."""

@@ -17,7 +17,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -29,6 +29,8 @@ from otel_footprint.config import Settings, misspelled, resolve
 from otel_footprint.context import current_conversation
 from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.evidence.answers import answer_texts
+from otel_footprint.core.findings.ledger import At
 from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
 from otel_footprint.genai.hook import FootprintHook, HookCall, other_hooks
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from otel_footprint.core.call import Call
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.core.evidence.options import Evidence
+    from otel_footprint.core.evidence.verdicts import Judgement
+    from otel_footprint.core.findings.change import FindingsChange
     from otel_footprint.core.findings.options import Findings
     from otel_footprint.core.findings.track import Track
     from otel_footprint.core.window.strategy import WindowStrategy
@@ -262,6 +266,27 @@ class Runtime:
     def track_of(self, hint: tuple[str, int]) -> Track | None:
         """The findings of a thread. Called under the lock."""
         return self._store.track_of(*hint)
+
+    @contextmanager
+    def following(self, conversation_id: str) -> Iterator[tuple[tuple[int, Track], ...]]:
+        """The findings of a conversation's threads, the one that was called last first; under the lock."""
+        with self.exclusively() as store:
+            yield store.tracks(conversation_id)
+        self._take_waiting()
+
+    def file_drafts(
+        self, emission: Emission, judgements: Sequence[Judgement], evidence: Evidence
+    ) -> FindingsChange | None:
+        """File the findings of drafts that go out after all; None where none are followed."""
+        decisions = emission.decisions
+        with boundary.guard("runtime.file_drafts"), self.following(decisions.conversation) as tracks:
+            track = dict(tracks).get(decisions.thread)
+            if track is None or decisions.findings is None:
+                return None
+            texts = {output.choice: answer_texts(output.message, evidence) or "" for output in emission.call.outputs}
+            told = [(judgement, texts.get(judgement.choice, "")) for judgement in judgements]
+            return track.stands(told, At(decisions.turn, decisions.iteration))
+        return None
 
     def stands(self, emission: Emission, decisions: Decisions, handle: Conversation | None) -> None:
         """A draft of this call goes out after all; ``decisions`` are the call's, with the action that was taken."""

@@ -163,12 +163,15 @@ class Conversations:
         known = None if session is None else session.numbered.get(thread)
         return None if known is None else known.track
 
+    def tracks(self, conversation_id: str) -> tuple[tuple[int, Track], ...]:
+        """The threads of a conversation by number, with their findings; the one that was called last first."""
+        session = self._sessions.get(conversation_id)
+        threads = [] if session is None else sorted(session.numbered.values(), key=lambda one: -one.order)
+        return tuple((one.number, one.track) for one in threads if one.track is not None)
+
     def newest_track(self, conversation_id: str) -> tuple[int, Track] | None:
         """The thread of a conversation that was called last, with its findings."""
-        session = self._sessions.get(conversation_id)
-        found = [] if session is None else [one for one in session.numbered.values() if one.track is not None]
-        newest = max(found, key=lambda one: one.order, default=None)
-        return None if newest is None or newest.track is None else (newest.number, newest.track)
+        return next(iter(self.tracks(conversation_id)), None)
 
     def saved(self, conversation_id: str, *, text: bool) -> SavedSession | None:
         """The state of a conversation as values; None where it is not known. Without ``text``, digests of all texts."""

@@ -16,6 +16,7 @@ PUBLIC = [
     "ConfigurationError",
     "Conversation",
     "Evidence",
+    "Findings",
     "FootprintError",
     "Shape",
     "SlidingWindow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from otel_footprint.core.assessment.fold import AnswerAssessment
 from otel_footprint.core.findings.offer import Undecorated
@@ -14,7 +14,7 @@ class FindingsChange:
     """What one call added. ``declared`` counts declarations, ``malformed`` the fields of theirs that were dropped.
 
     ``assessments`` has one entry for each answer that stands, in the order of the judgements. ``undecorated`` are the tools of the
-    call that the argument could not be offered to, with the reason. Rows that the application filed come with the call after.
+    call that the argument could not be offered to, with the reason. Rows that the application filed are in none: no call added them.
     """
 
     rows: tuple[Row, ...] = ()
@@ -22,3 +22,10 @@ class FindingsChange:
     malformed: int = 0
     assessments: tuple[AnswerAssessment, ...] = ()
     undecorated: tuple[tuple[str, Undecorated], ...] = ()
+
+
+def with_drafts(change: FindingsChange | None, drafts: FindingsChange | None) -> FindingsChange | None:
+    """What a call added, with what its drafts added that went out after all."""
+    if change is None or drafts is None:
+        return change
+    return replace(change, rows=change.rows + drafts.rows, assessments=change.assessments + drafts.assessments)

@@ -91,6 +91,12 @@ def read_value(value: Json, *, malformed: int = 0) -> Declared:
     return Declared(basis, expect, proposition, predicts, previous, reading.malformed, cut)
 
 
+def read_standing(entry: Json) -> tuple[DeclaredStanding | None, int]:
+    """One entry of ``previous``, and how many of its fields are malformed; None where it says nothing about a result."""
+    reading = _Reading(0)
+    return _standing(reading, entry), reading.malformed
+
+
 def _standing(reading: _Reading, entry: Json) -> DeclaredStanding | None:
     if not isinstance(entry, dict):
         reading.malformed += 1

@@ -282,13 +282,11 @@ class Track:
         """The application says itself what a result is, or what the result of a call that was made will be."""
         ref = declared.tool_call_id
         known = self.knows(ref) or self.awaits(ref)
-        rows = self.ledger.stand(declared, at, known=known, gaps=self.gaps(ref), declared_by="application")
-        self._new += rows
-        return rows
+        return self.ledger.stand(declared, at, known=known, gaps=self.gaps(ref), declared_by="application")
 
-    def say(self, row: Row) -> None:
+    def say(self, row: Row) -> tuple[Row, ...]:
         """The application files a row about the answer, or about how the turn ended."""
-        self._new += self.ledger.file((row,))
+        return self.ledger.file((row,))
 
     @property
     def said_at(self) -> At:

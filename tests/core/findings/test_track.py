@@ -62,7 +62,7 @@ def test_a_value_whose_only_carrier_is_set_aside_is_contingent_and_not_sure():
     one = track()
     one.declare(DeclaredStanding("a", "noise"), AT)
     change = one.completed([output(text="1234")], [(judgement(), "1234")], [], AT)
-    assert kinds(change) == ["standing", "contingent", "grounded"]
+    assert kinds(change) == ["contingent", "grounded"]
     assert [reason.code for reason in change.assessments[0].reasons] == ["value-contingent"]
 
 
@@ -136,8 +136,8 @@ def test_what_is_said_after_the_answer_is_filed_with_it():
     assert one.said_at == AT
     one.completed([output(call="book")], [], [], At(2, 1))
     assert one.said_at == At(2, 1)
-    one.say(AskedRow(turn=2, iteration=1))
-    assert kinds(one.completed([], [], [], At(2, 2))) == ["asked"]
+    assert one.say(AskedRow(turn=2, iteration=1)) == (one.ledger.rows[-1],)
+    assert kinds(one.completed([], [], [], At(2, 2))) == [], "no call filed it"
 
 
 def test_a_draft_that_is_sent_back_files_nothing():
