@@ -189,6 +189,56 @@ def answers() -> dashboard.Dashboard:
     return built
 
 
+def findings() -> dashboard.Dashboard:
+    built = board("footprint-findings", "Findings", "job", "agent", "model")
+    for panel in (
+        graph(
+            "How far answers stand",
+            "Answers in an hour. Only where findings are on.",
+            query(f"sum by (standing) (agentfootprint:answer_standing:increase1h{{{CALLS}}})", "{{standing}}"),
+            stacked=True,
+        ),
+        graph(
+            "Why they stand no further",
+            "Answers in ten minutes, by each reason.",
+            query(
+                f'sum by (reason) (agentfootprint:answer_reasons:increase10m{{{MINE}, agent=~"$agent"}})', "{{reason}}"
+            ),
+            stacked=True,
+        ),
+        graph(
+            "Results by what they are said to be",
+            "Declarations a minute, by the model or the application.",
+            query(
+                f"60 * sum by (standing) (rate(agentfootprint_findings_total{{{SDK}, {MINE}}}[$__rate_interval]))",
+                "{{standing}}",
+            ),
+            stacked=True,
+        ),
+        graph(
+            "Conflicts and contingent answers",
+            "Answers in an hour, by agent.",
+            query(
+                "sum by (agent, reason) (agentfootprint:answer_reasons:increase1h"
+                f'{{{MINE}, agent=~"$agent", reason=~"sources-conflict|value-contingent"}})',
+                "{{agent}} {{reason}}",
+            ),
+        ),
+        traces(
+            "Sources in conflict",
+            "The latest traces with an answer that rests on results that do not agree (Tempo).",
+            '{ resource.service.name =~ "$job" && span.agentfootprint.answer.reason = "sources-conflict" }',
+        ),
+        traces(
+            "Contingent answers",
+            "The latest traces with a value that only results set aside carry (Tempo).",
+            '{ resource.service.name =~ "$job" && span.agentfootprint.answer.reason = "value-contingent" }',
+        ),
+    ):
+        built = built.with_panel(panel)
+    return built
+
+
 def window() -> dashboard.Dashboard:
     evictions = f"agentfootprint_window_evictions_total{{{SDK}, {MINE}}}"
     built = board("footprint-window", "Window", "job")
@@ -340,7 +390,7 @@ def cost() -> dashboard.Dashboard:
 
 def dashboards() -> dict[str, str]:
     """Each file's name and text."""
-    boards = {"answers": answers(), "window": window(), "cost": cost()}
+    boards = {"answers": answers(), "findings": findings(), "window": window(), "cost": cost()}
     return {
         f"{name}.json": JSONEncoder(sort_keys=True, indent=2).encode(built.build()) + "\n"
         for name, built in boards.items()

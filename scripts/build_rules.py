@@ -37,6 +37,8 @@ COUNTED: Final = 'otel_scope_name=~".*countconnector"'
 RECORDED: Final = (
     ("answers", "job, agent, model, posture, verdict, worst_status", ("10m", "1h"), True),
     ("evidence_revisions", "job, posture, outcome", ("10m",), False),
+    ("answer_standing", "job, agent, model, standing", ("1h",), False),
+    ("answer_reasons", "job, agent, reason", ("10m", "1h"), False),
     ("window_visits", "job, strategy, outcome", ("10m", "1h"), False),
     ("errors", "job, place", ("10m",), False),
     ("conversations_dropped", "job", ("10m",), False),

@@ -65,6 +65,13 @@ def test_every_component_of_a_pipeline_is_configured_and_every_configured_one_is
     assert set(config["service"]["extensions"]) == set(config["extensions"])
 
 
+def test_an_overlay_with_extensions_repeats_those_of_the_base() -> None:
+    base = merged()["service"]["extensions"]
+    for overlay in OVERLAYS:
+        given = yaml.safe_load(overlay.read_text()).get("service", {}).get("extensions", base)
+        assert given[: len(base)] == base
+
+
 def test_overlays_add_pipelines_and_repeat_no_list_of_the_base() -> None:
     base = merged()["service"]["pipelines"]
     for overlay in OVERLAYS:
