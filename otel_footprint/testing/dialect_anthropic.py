@@ -54,9 +54,7 @@ class AnthropicMessages:
             events += _block(index, {"type": "text", "text": ""}, deltas)
             index += 1
         for call in answer.calls:
-            body = call.arguments_json
-            pieces = (body[: len(body) // 2], body[len(body) // 2 :])
-            deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+            deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in answer.pieces_of(call, 2)]
             events += _block(index, _tool_use(call, {}), deltas)
             index += 1
         events.append(

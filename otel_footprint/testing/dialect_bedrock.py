@@ -59,9 +59,10 @@ class BedrockConverse:
             index += 1
         for call in answer.calls:
             start = {"toolUse": {"toolUseId": call.id, "name": call.name}}
-            delta = {"toolUse": {"input": call.arguments_json}}
             events.append(("contentBlockStart", {"contentBlockIndex": index, "start": start}))
-            events.append(("contentBlockDelta", {"contentBlockIndex": index, "delta": delta}))
+            for piece in answer.pieces_of(call, 1):
+                delta = {"toolUse": {"input": piece}}
+                events.append(("contentBlockDelta", {"contentBlockIndex": index, "delta": delta}))
             events.append(("contentBlockStop", {"contentBlockIndex": index}))
             index += 1
         events.append(("messageStop", {"stopReason": _STOP[answer.finish]}))

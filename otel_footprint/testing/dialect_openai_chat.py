@@ -50,10 +50,9 @@ class OpenAIChat:
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         deltas += [{"content": piece} for piece in answer.pieces]
         for index, call in enumerate(answer.calls):
-            half = len(call.arguments_json) // 2
             start = {"name": call.name, "arguments": ""}
             deltas.append({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": start}]})
-            for piece in (call.arguments_json[:half], call.arguments_json[half:]):
+            for piece in answer.pieces_of(call, 2):
                 deltas.append({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
         chunks = [self._chunk(answer, delta, None) for delta in deltas]
         chunks.append(self._chunk(answer, {}, answer.finish))

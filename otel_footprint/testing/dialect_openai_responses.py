@@ -36,7 +36,9 @@ class OpenAIResponses:
         ]
         items = _items(answer)
         for index, item in enumerate(items):
-            events += _text_events(answer, item, index) if item["type"] == "message" else _call_events(item, index)
+            events += (
+                _text_events(answer, item, index) if item["type"] == "message" else _call_events(answer, item, index)
+            )
         final = self.plain(answer, request)
         events.append({"type": f"response.{final['status']}", "response": final})
         return tuple(
@@ -124,12 +126,16 @@ def _text_events(answer: Answer, item: dict[str, Any], index: int) -> list[dict[
     ]
 
 
-def _call_events(item: dict[str, Any], index: int) -> list[dict[str, Any]]:
+def _call_events(answer: Answer, item: dict[str, Any], index: int) -> list[dict[str, Any]]:
     where = {"item_id": item["id"], "output_index": index}
     started = {**item, "status": "in_progress", "arguments": ""}
+    call = next(call for call in answer.calls if call.id == item["call_id"])
     return [
         {"type": "response.output_item.added", "output_index": index, "item": started},
-        {"type": "response.function_call_arguments.delta", **where, "delta": item["arguments"]},
+        *(
+            {"type": "response.function_call_arguments.delta", **where, "delta": piece}
+            for piece in answer.pieces_of(call, 1)
+        ),
         {
             "type": "response.function_call_arguments.done",
             **where,

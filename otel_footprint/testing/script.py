@@ -37,7 +37,7 @@ class Reply:
     """What every answer of a model can have.
 
     - ``finish`` None follows from the step; ``input_tokens`` and ``output_tokens`` None follow from the lengths.
-    - ``pieces``: into how many pieces a stream splits the text.
+    - ``pieces``: into how many pieces a stream splits the text; ``call_pieces``: each call's arguments, None as the API does.
     - ``delay``: seconds before the answer starts; ``pace``: seconds between two chunks of a stream.
     - ``break_after``: the connection breaks after so many chunks of a stream; of a plain answer, in the middle.
     - ``extra``: merged into the top level of the plain response; in an Anthropic stream into ``message_delta``.
@@ -47,6 +47,7 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     pieces: int = 3
+    call_pieces: int | None = None
     delay: float = 0.0
     pace: float = 0.0
     break_after: int | None = None
@@ -142,11 +143,16 @@ class Answer:
     extra: Mapping[str, Any]
     number: int
     model: str
+    call_pieces: int | None = None
 
     @property
     def total_tokens(self) -> int:
         """Tokens in and out together."""
         return self.input_tokens + self.output_tokens
+
+    def pieces_of(self, call: ToolUse, default: int) -> tuple[str, ...]:
+        """The arguments of a call as a stream cuts them; into ``default`` pieces where the script does not say."""
+        return _pieces(call.arguments_json, self.call_pieces or default)
 
 
 def settle(step: Text | ToolCalls, *, number: int, model: str, request_bytes: int, first_call: int) -> Answer:
@@ -168,6 +174,7 @@ def settle(step: Text | ToolCalls, *, number: int, model: str, request_bytes: in
         extra=step.extra,
         number=number,
         model=model,
+        call_pieces=step.call_pieces,
     )
 
 
