@@ -13,8 +13,9 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
 
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.messages import (
@@ -33,6 +34,7 @@ from otel_footprint.core.messages import (
 from otel_footprint.providers import openai_chat
 from otel_footprint.providers.native import Native, as_object, decode_arguments, kind_of, one, opaque_kind, text_or_none
 from otel_footprint.providers.openai_chat import role_of
+from otel_footprint.providers.remembered import Remembered
 
 SYSTEM_POSITION: Final = -1
 
@@ -42,18 +44,31 @@ BLOCKS: Final = frozenset(
 """Block types that only Anthropic's messages hold: a list with one of them is in this format."""
 
 
-def read(messages: Iterable[object], system: object = None) -> tuple[Native, ...]:
+def read(
+    messages: Iterable[object],
+    system: object = None,
+    *,
+    plain: Callable[[Any], object] | None = None,
+    remembered: Remembered[tuple[Message, ...]] | None = None,
+) -> tuple[Native, ...]:
     """Read a history, with the system instruction (a string or text blocks) in front.
 
-    Raises :class:`UnreadableInputError` naming the message that cannot be one (counted from 0).
+    ``plain`` gives a message as mappings where it may be another object; ``remembered`` spares reading again what was read
+    before. Raises :class:`UnreadableInputError` naming the message that cannot be one (counted from 0).
     """
     natives: list[Native] = []
     instruction = _system(system)
     if instruction is not None:
         natives.append(one(instruction, SYSTEM_POSITION))
     for at, raw in enumerate(messages):
-        natives += [one(message, at) for message in read_one(as_object(raw, at), at)]
+        make = partial(_read, at, plain)
+        read = make(raw) if remembered is None else remembered.find(raw, make, plain=plain)
+        natives += [one(message, at) for message in read]
     return tuple(natives)
+
+
+def _read(position: int, plain: Callable[[Any], object] | None, raw: object) -> tuple[Message, ...]:
+    return tuple(read_one(as_object(raw if plain is None else plain(raw), position), position))
 
 
 def _system(system: object) -> Message | None:

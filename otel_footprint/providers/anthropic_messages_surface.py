@@ -19,12 +19,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from otel_footprint.core.messages import canonical_json
+from otel_footprint.core.messages import Message, canonical_json
 from otel_footprint.core.window.items import Item
 from otel_footprint.providers import anthropic_messages
 from otel_footprint.providers.native import as_object
 from otel_footprint.providers.native_values import names_of, plain, settled, value_of
 from otel_footprint.providers.openai_chat_surface import is_whole, written
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.rewriting import OPENING, joined, opened, rewritten
 from otel_footprint.providers.surface import Draft, Reading
 from otel_footprint.providers.turns import join_split_turns
@@ -46,6 +47,9 @@ class AnthropicMessages:
 
     name: Final = "anthropic.messages"
 
+    def __init__(self) -> None:
+        self._remembered: Final = Remembered[tuple[Message, ...]]()
+
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
         return settled(kwargs, "messages", "system", "tools")
@@ -57,7 +61,9 @@ class AnthropicMessages:
         more: Mapping[str, Any] = body if isinstance(body, Mapping) else {}
         if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)) or "messages" in more:
             return None
-        natives = anthropic_messages.read(map(_plain_message, messages), _plain_list(value_of(kwargs, "system")))
+        natives = anthropic_messages.read(
+            messages, _plain_list(value_of(kwargs, "system")), plain=_plain_message, remembered=self._remembered
+        )
         leading = 0
         while leading < len(natives) and natives[leading].message.role == "system":
             leading += 1

@@ -13,6 +13,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from otel_footprint.core.errors import UnreadableInputError
@@ -30,6 +31,7 @@ from otel_footprint.core.messages import (
 )
 from otel_footprint.providers.native import Native, as_object, kind_of, one, text_or_none
 from otel_footprint.providers.openai_chat import role_of
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.turns import join_split_turns
 
 SYSTEM_POSITION: Final = -1
@@ -43,17 +45,27 @@ _MEDIA: Final[Mapping[str, str]] = {"image": "image", "document": "document", "v
 _SERVER_SIDE: Final = "server_tool_use"
 
 
-def read(messages: Iterable[object], system: object = None) -> tuple[Native, ...]:
+def read(
+    messages: Iterable[object], system: object = None, *, remembered: Remembered[tuple[Message, ...]] | None = None
+) -> tuple[Native, ...]:
     """Read a history, with the system blocks in front.
 
-    Raises :class:`UnreadableInputError` naming the message that cannot be one (counted from 0).
+    ``remembered`` spares reading again what was read before. Raises :class:`UnreadableInputError` naming the message that
+    cannot be one (counted from 0).
     """
     natives: list[Native] = []
     instruction = _system(system)
     if instruction is not None:
         natives.append(one(instruction, SYSTEM_POSITION))
-    history = [one(message, at) for at, raw in enumerate(messages) for message in read_one(as_object(raw, at), at)]
+    history: list[Native] = []
+    for at, raw in enumerate(messages):
+        make = partial(_read, at)
+        history += [one(message, at) for message in (make(raw) if remembered is None else remembered.find(raw, make))]
     return (*natives, *join_split_turns(history))
+
+
+def _read(position: int, raw: object) -> tuple[Message, ...]:
+    return tuple(read_one(as_object(raw, position), position))
 
 
 def _system(system: object) -> Message | None:

@@ -21,6 +21,7 @@ from otel_footprint.core.window.items import Item
 from otel_footprint.providers import bedrock
 from otel_footprint.providers.native_values import value_of
 from otel_footprint.providers.openai_chat_surface import is_whole
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.rewriting import OPENING, PARTING, joined, opened, rewritten
 from otel_footprint.providers.surface import Draft, Reading
 
@@ -29,6 +30,9 @@ class BedrockConverse:
     """``converse`` and ``converse_stream`` of the client for ``bedrock-runtime``."""
 
     name: Final = "bedrock.converse"
+
+    def __init__(self) -> None:
+        self._remembered: Final = Remembered[tuple[Message, ...]]()
 
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`. The SDK takes lists only."""
@@ -39,7 +43,7 @@ class BedrockConverse:
         messages = kwargs.get("messages")
         if not isinstance(messages, (list, tuple)):
             return None
-        natives = bedrock.read(messages, kwargs.get("system"))
+        natives = bedrock.read(messages, kwargs.get("system"), remembered=self._remembered)
         leading = 1 if natives and natives[0].at == bedrock.SYSTEM_POSITION else 0
         model = value_of(kwargs, "modelId")
         return Reading(

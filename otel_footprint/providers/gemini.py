@@ -18,8 +18,9 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from otel_footprint.core.errors import UnreadableInputError
@@ -38,6 +39,7 @@ from otel_footprint.core.messages import (
     ToolResult,
 )
 from otel_footprint.providers.native import Native, kind_of, one, text_or_none
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.turns import join_split_turns
 
 SYSTEM_POSITION: Final = -1
@@ -79,10 +81,17 @@ class Content:
     positions: tuple[int, ...]
 
 
-def read(contents: object, system: object = None, *, made_up_ids: bool = False) -> tuple[Native, ...]:
+def read(
+    contents: object,
+    system: object = None,
+    *,
+    made_up_ids: bool = False,
+    remembered: Remembered[tuple[Message, ...]] | None = None,
+) -> tuple[Native, ...]:
     """Read a history, with the system instruction (whatever the SDK takes for a content) in front.
 
-    Raises :class:`UnreadableInputError` naming the item that cannot be one (counted from 0).
+    ``remembered`` spares reading again what was read before. Raises :class:`UnreadableInputError` naming the item that
+    cannot be one (counted from 0).
     """
     natives: list[Native] = []
     instruction = _system(system)
@@ -92,7 +101,8 @@ def read(contents: object, system: object = None, *, made_up_ids: bool = False) 
     history: list[Native] = []
     for content in grouped(contents):
         at = content.positions[0]
-        history += [Native(message, content.positions, at) for message in _messages(content, at, ids)]
+        found = _messages(content, at, ids, remembered)
+        history += [Native(message, content.positions, at) for message in found]
     return (*natives, *join_split_turns(history))
 
 
@@ -131,10 +141,13 @@ def field(value: object, name: str) -> Any:
     if not isinstance(value, Mapping):
         return None if isinstance(value, str) else getattr(value, name, None)
     found = value.get(name)
-    if found is None:
-        head, *rest = name.split("_")
-        found = value.get(head + "".join(word.capitalize() for word in rest))
-    return found
+    return value.get(_in_camel_case(name)) if found is None else found
+
+
+@cache
+def _in_camel_case(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
 
 
 def _is_content(value: object) -> bool:
@@ -169,39 +182,69 @@ def _system(system: object) -> Message | None:
     if system is None or system == "" or system == []:
         return None
     content = _content(system, SYSTEM_POSITION)
-    parts = tuple(part for index, raw in enumerate(content.parts) for part in _parts(raw, _no_ids, index))
+    identities = _identities(content.parts, _Ids(made_up=False))
+    parts = tuple(
+        part for raw, identity in zip(content.parts, identities, strict=True) for part in _parts(raw, identity)
+    )
     return Message("system", parts) if parts else None
 
 
-def _messages(content: Content, at: int, ids: _Ids) -> Iterator[Message]:
+def _messages(
+    content: Content, at: int, ids: _Ids, remembered: Remembered[tuple[Message, ...]] | None
+) -> tuple[Message, ...]:
     role = _ROLES.get(content.role or "user")
     if role is None:
         raise UnreadableInputError(
             f"message {at} has the role {(content.role or '')[:40]!r}, which Gemini does not use"
         )
-    results: list[list[Part]] = []
-    rest: list[Part] = []
     if role == "assistant":
         ids.new_turn()
-    for index, raw in enumerate(content.parts):
+    # What is read of a content depends on nothing but itself and the ids, which depend on what stands before it.
+    said = (role, content.parts, _identities(content.parts, ids))
+    return _made(said) if remembered is None else remembered.find(said, _made)
+
+
+def _made(said: tuple[Role, Sequence[object], Sequence[str | None]]) -> tuple[Message, ...]:
+    """The messages of one content: its role, its parts, and for each of these the id of the call that is meant."""
+    role, raws, identities = said
+    results: list[list[Part]] = []
+    rest: list[Part] = []
+    for raw, identity in zip(raws, identities, strict=True):
         response = field(raw, "function_response")
         if response is not None:
-            results.append(_response(response, ids, index))
+            results.append(_response(response, identity))
         else:
-            rest += _parts(raw, ids.call, index)
+            rest += _parts(raw, identity)
     if not results:
-        yield Message("user" if role == "tool" else role, tuple(rest))
-        return
+        return (Message("user" if role == "tool" else role, tuple(rest)),)
     results[-1] += rest
-    for parts in results:
-        yield Message("tool", tuple(parts))
+    return tuple([Message("tool", tuple(parts)) for parts in results])
 
 
-_IdOfCall = Callable[[str | None, str, int], str | None]
+def _identities(parts: Sequence[object], ids: _Ids) -> list[str | None]:
+    """For each part the id of the call that it is or answers; None where it is neither, or has none."""
+    found: list[str | None] = []
+    for index, raw in enumerate(parts):
+        identity: str | None = None
+        if (response := field(raw, "function_response")) is not None:
+            identity = ids.response(_id_of(response), _name_of(response), index)
+        elif (call := _call_of(raw)) is not None:
+            identity = ids.call(_id_of(call), _name_of(call), index)
+        found.append(identity)
+    return found
 
 
-def _no_ids(given: str | None, name: str, index: int) -> str | None:
-    return given
+def _call_of(raw: object) -> Any:
+    """The call that a part is, None where it is something else. A part with a text is that text."""
+    return None if isinstance(field(raw, "text"), str) else field(raw, "function_call")
+
+
+def _id_of(call: object) -> str | None:
+    return text_or_none(field(call, "id"))
+
+
+def _name_of(call: object) -> str:
+    return text_or_none(field(call, "name")) or ""
 
 
 class _Ids:
@@ -232,13 +275,12 @@ def _made_up(name: str, index: int) -> str:
     return f"{name}_{index}" if name else str(index)
 
 
-def _response(response: object, ids: _Ids, index: int) -> list[Part]:
-    name = text_or_none(field(response, "name"))
+def _response(response: object, identity: str | None) -> list[Part]:
     content = field(response, "response")
     parts: list[Part] = [
         ToolResult(
-            ids.response(text_or_none(field(response, "id")), name or "", index),
-            name,
+            identity,
+            _name_of(response) or None,
             content,
             is_error=isinstance(content, Mapping) and bool(content.get("error")) and "output" not in content,
         )
@@ -248,8 +290,8 @@ def _response(response: object, ids: _Ids, index: int) -> list[Part]:
     return parts
 
 
-def _parts(raw: object, id_of_call: _IdOfCall, index: int) -> list[Part]:
-    """One part; several or none where it holds more or nothing that the model reads."""
+def _parts(raw: object, identity: str | None) -> list[Part]:
+    """One part; several or none where it holds more or nothing that the model reads. ``identity`` is that of a call."""
     if isinstance(raw, str):
         return [Text(raw)] if raw else []
     text = field(raw, "text")
@@ -257,10 +299,9 @@ def _parts(raw: object, id_of_call: _IdOfCall, index: int) -> list[Part]:
         if field(raw, "thought"):
             return [Reasoning(text)]
         return [Text(text)] if text else []
-    call = field(raw, "function_call")
+    call = _call_of(raw)
     if call is not None:
-        name = text_or_none(field(call, "name")) or ""
-        return [ToolCall(id_of_call(text_or_none(field(call, "id")), name, index), name, field(call, "args"))]
+        return [ToolCall(identity, _name_of(call), field(call, "args"))]
     media = _media(raw)
     if media:
         return media

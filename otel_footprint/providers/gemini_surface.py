@@ -25,6 +25,7 @@ from otel_footprint.providers import gemini
 from otel_footprint.providers.gemini import Content, field
 from otel_footprint.providers.native_values import value_of
 from otel_footprint.providers.openai_chat_surface import is_whole
+from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.rewriting import OPENING, Placed, joined, opened, rewritten
 from otel_footprint.providers.surface import Draft, Reading
 
@@ -33,6 +34,9 @@ class GeminiGenerateContent:
     """``models.generate_content`` and its stream, which chats go through too."""
 
     name: Final = "gemini.generate_content"
+
+    def __init__(self) -> None:
+        self._remembered: Final = Remembered[tuple[Message, ...]]()
 
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`. The SDK takes lists only."""
@@ -44,7 +48,9 @@ class GeminiGenerateContent:
         if contents is None or isinstance(contents, (tuple, bytes)):
             return None
         config = value_of(kwargs, "config")
-        natives = gemini.read(contents, field(config, "system_instruction"), made_up_ids=True)
+        natives = gemini.read(
+            contents, field(config, "system_instruction"), made_up_ids=True, remembered=self._remembered
+        )
         leading = 1 if natives and natives[0].at == gemini.SYSTEM_POSITION else 0
         model = value_of(kwargs, "model")
         return Reading(

@@ -44,7 +44,7 @@ _ROLES: Final[dict[str, Role]] = {
 }
 
 
-def read(messages: Iterable[object], *, remembered: Remembered | None = None) -> tuple[Native, ...]:
+def read(messages: Iterable[object], *, remembered: Remembered[Message] | None = None) -> tuple[Native, ...]:
     """Read a chat history.
 
     ``remembered`` spares reading again what was read before. Raises :class:`UnreadableInputError` naming the message that
@@ -52,10 +52,10 @@ def read(messages: Iterable[object], *, remembered: Remembered | None = None) ->
     """
     if remembered is None:
         return tuple(one(read_one(as_object(raw, at), at), at) for at, raw in enumerate(messages))
-    return tuple(one(remembered.find(raw, partial(_read, raw, at)), at) for at, raw in enumerate(messages))
+    return tuple(one(remembered.find(raw, partial(_read, at)), at) for at, raw in enumerate(messages))
 
 
-def _read(raw: object, position: int) -> Message:
+def _read(position: int, raw: object) -> Message:
     return read_one(as_object(raw, position), position)
 
 

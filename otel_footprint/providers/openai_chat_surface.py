@@ -29,7 +29,7 @@ class OpenAIChat:
     name: Final = "openai.chat"
 
     def __init__(self) -> None:
-        self._remembered: Final = Remembered()
+        self._remembered: Final = Remembered[Message]()
 
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from otel_footprint.core.messages import (
     Compaction,
@@ -66,7 +66,7 @@ ITEMS: Final = (
 
 
 def read(
-    items: Iterable[object], instructions: object = None, *, remembered: Remembered | None = None
+    items: Iterable[object], instructions: object = None, *, remembered: Remembered[Message] | None = None
 ) -> tuple[Native, ...]:
     """Read input and output items, in order, with the instructions (position -1) in front.
 
@@ -83,14 +83,14 @@ def read(
         kind = item.get("type") or "message"
         if kind in _OUTPUTS:
             natives += turn.close()
-            natives.append(one(find(item, partial(_result, item)), at))
+            natives.append(one(find(item, _result), at))
         elif kind == "message":
             role = role_of(item, at)
             if role == "assistant":
                 turn.add(at, item, kind)
             else:
                 natives += turn.close()
-                natives.append(one(find(item, partial(_said, role, item, at)), at))
+                natives.append(one(find(item, partial(_said, role, at)), at))
         else:
             turn.add(at, item, kind if isinstance(kind, str) else "unknown")
     natives += turn.close()
@@ -100,11 +100,11 @@ def read(
 _Item: TypeAlias = tuple[Mapping[str, Json], str, int]
 """An item, its type, its position."""
 
-_Find: TypeAlias = Callable[[object, Callable[[], Message]], Message]
+_Find: TypeAlias = Callable[[Any, Callable[[Any], Message]], Message]
 
 
-def _read_anew(native: object, make: Callable[[], Message]) -> Message:
-    return make()
+def _read_anew(native: Any, make: Callable[[Any], Message]) -> Message:
+    return make(native)
 
 
 class _Turn:
@@ -132,14 +132,14 @@ class _Turn:
         return [Native(message, positions, positions[0] if text_at is None else text_at)]
 
 
-def _joined(items: Iterable[_Item]) -> Message:
+def _joined(places: Iterable[_Item], items: Iterable[Mapping[str, Json]]) -> Message:
     parts: list[Part] = []
-    for item, kind, position in items:
+    for (_, kind, position), item in zip(places, items, strict=True):
         parts += content_parts(item.get("content"), position) if kind == "message" else _model_item(item, kind)
     return Message("assistant", tuple(parts))
 
 
-def _said(role: Role, item: Mapping[str, Json], position: int) -> Message:
+def _said(role: Role, position: int, item: Mapping[str, Json]) -> Message:
     return Message(role, tuple(content_parts(item.get("content"), position)))
 
 

@@ -38,7 +38,7 @@ class OpenAIResponses:
     name: Final = "openai.responses"
 
     def __init__(self) -> None:
-        self._remembered: Final = Remembered()
+        self._remembered: Final = Remembered[Message]()
 
     def settle(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""

@@ -113,10 +113,37 @@ def test_it_is_bounded():
         return Message("user", (Text(str(number)),))
 
     for number in range(1_000):
-        remembered.find(number, lambda number=number: reading(number))
+        remembered.find(number, reading)
     assert len(remembered._young) + len(remembered._old) < 50
-    remembered.find(999, lambda: reading(-1))
+    remembered.find(999, lambda own: reading(-1))
     assert made == list(range(1_000))
-    remembered.find("x" * 20_000, lambda: reading(-2))
-    remembered.find("x" * 20_000, lambda: reading(-2))
+    remembered.find("x" * 20_000, lambda own: reading(-2))
+    remembered.find("x" * 20_000, lambda own: reading(-2))
     assert made[-2:] == [-2, -2]
+
+
+def test_what_was_read_is_not_changed_by_the_application():
+    remembered = Remembered()
+    rows = [{"type": "text", "text": "one row"}]
+    history = [{"role": "tool", "tool_call_id": "c", "content": rows}]
+    before = copy.deepcopy(history)
+    openai_chat.read(history, remembered=remembered)
+    rows[0]["text"] = "[taken out]"
+    (found,) = openai_chat.read(before, remembered=remembered)
+    assert found.message.result.content == [{"type": "text", "text": "one row"}]
+
+
+def test_what_is_no_plain_value_is_read_from_its_plain_form():
+    remembered = Remembered()
+    made = []
+
+    def plain(value):
+        return {"text": value.text}
+
+    def reading(own):
+        made.append(own)
+        return Message("user", (Text(own["text"]),))
+
+    for _ in range(2):
+        assert remembered.find(Text("a"), reading, plain=plain).text == "a"
+    assert made == [{"text": "a"}]
