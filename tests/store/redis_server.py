@@ -90,6 +90,7 @@ class SlowWay:
         self._listener = socket.create_server((HOST, 0))
         self.port: int = self._listener.getsockname()[1]
         self.answers = 0
+        self._closed = threading.Event()
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -98,6 +99,7 @@ class SlowWay:
         return f"redis://{HOST}:{self.port}/0"
 
     def close(self) -> None:
+        self._closed.set()
         self._listener.close()
         for connection in self._open:
             with suppress(OSError):
@@ -118,7 +120,7 @@ class SlowWay:
             while data := source.recv(65_536):
                 if answers:
                     self.answers += 1
-                    time.sleep(self.delay)
+                    self._closed.wait(self.delay)
                 target.sendall(data)
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)

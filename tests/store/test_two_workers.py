@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,16 @@ def converse(stores: Sequence[str | None], order: Sequence[int], window: int | N
     return decided
 
 
+@cache
+def alone_with(window: int | None) -> list[dict[str, Any]]:
+    """What one process decides that shares with nobody."""
+    return converse([None], [0], window)
+
+
 @pytest.mark.parametrize("window", [None, 3])
 def test_with_texts_everything_is_decided_as_in_one_process(redis_server: RedisServer, window: int | None) -> None:
     store = redis_server.url + "?text=1&wait_ms=20000"
-    alone = converse([None], [0], window)
+    alone = alone_with(window)
     assert converse([store, store], [0, 1], window) == alone
     assert any(one["evicted"] for one in alone) == (window is not None)
     assert any(row["kind"] == "conflict" for one in alone for row in one["rows"])
@@ -103,7 +110,7 @@ def test_with_texts_everything_is_decided_as_in_one_process(redis_server: RedisS
 @pytest.mark.parametrize("window", [None, 3])
 def test_without_texts_turns_evictions_and_findings_agree(redis_server: RedisServer, window: int | None) -> None:
     store = redis_server.url + "?wait_ms=20000"
-    alone = converse([None], [0], window)
+    alone = alone_with(window)
     apart = converse([store, store], [0, 0, 1], window)
     told = ("turn", "iteration", "thread", "decision", "by", "evicted")
     assert [[one[name] for name in told] for one in apart] == [[one[name] for name in told] for one in alone]

@@ -28,8 +28,10 @@ def track_to_json(saved: SavedTrack) -> dict[str, Json]:
             "scripts": [{"ref": ref, **asdict(submission)} for ref, submission in saved.scripts],
             "new": [row_to_json(row) for row in saved.new],
             "answer": answer,
+            "awaited": [*saved.awaited],
+            "at": [saved.at.turn, saved.at.iteration],
         }
-    )
+    ) | ({} if saved.own is None else {"own": [*saved.own]})
 
 
 def track_from_json(read: Rows, value: object, place: str) -> SavedTrack:
@@ -43,6 +45,9 @@ def track_from_json(read: Rows, value: object, place: str) -> SavedTrack:
     read.bounded(new, f"{place}.new", ROWS_LIMIT)
     read.bounded(results, f"{place}.results", RESULTS_LIMIT)
     read.bounded(scripts, f"{place}.scripts", SCRIPTS_LIMIT)
+    own = None if row.get("own") is None else read.several(row["own"], f"{place}.own", read.whole)
+    if any(index >= len(rows) for index in own or ()):
+        raise read.refuse(f"{place}.own", "places of rows")
     return SavedTrack(
         rows,
         read.optional_whole(row.get("forgotten"), f"{place}.forgotten"),
@@ -51,7 +56,17 @@ def track_from_json(read: Rows, value: object, place: str) -> SavedTrack:
         scripts,
         new,
         None if row.get("answer") is None else _answer(read, row["answer"], f"{place}.answer"),
+        own,
+        read.several(row.get("awaited", ()), f"{place}.awaited", read.text),
+        At(0, 1) if row.get("at") is None else _at(read, row["at"], f"{place}.at"),
     )
+
+
+def _at(read: Rows, value: object, place: str) -> At:
+    row = read.several(value, place, read.whole)
+    if len(row) != 2:
+        raise read.refuse(place, "a turn and a call of it")
+    return At(*row)
 
 
 def _row(read: Rows, value: object, place: str) -> Row:
