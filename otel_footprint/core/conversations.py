@@ -4,9 +4,6 @@ Rules
 -----
 - A call belongs to the conversation with its explicit id; else to the one whose response or server-held thread it names;
   else to the one of the thread that the rules of ``threads`` find; else to a new one, whose id is ours and inferred.
-- Server-held windows: what the model read is the named response's window, its output, and what was sent. The window of an
-  earlier response is the beginning of its thread's window for as long as the thread only grew. An id we do not know is
-  history we did not see, never a reset: what was sent is added to what we know of the thread.
 - A call we acted on says which thread it goes on with, as far as that is known and nothing else went on there meanwhile.
 - Bounds: idle time, number, bytes; the conversation touched longest ago goes first, and all that go are counted. Where one
   conversation alone is too large, its oldest threads go.
@@ -18,7 +15,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions, Match
@@ -28,16 +24,14 @@ from otel_footprint.core.findings.options import Findings
 from otel_footprint.core.findings.stripping import Emission, Stripper
 from otel_footprint.core.findings.track import Track
 from otel_footprint.core.messages import Message
+from otel_footprint.core.server_held import Read, ServerHeld, known_window
 from otel_footprint.core.session import Session
 from otel_footprint.core.state import keeping
-from otel_footprint.core.state.values import SavedResponse, SavedSession
+from otel_footprint.core.state.values import SavedSession
 from otel_footprint.core.thread import Thread, without_system
 from otel_footprint.core.thread_index import ThreadIndex, place_of
 from otel_footprint.core.threads import Found, Instructions, Question, Rule, find
 from otel_footprint.core.window.planned_call import as_planned
-
-_RESPONSES_LIMIT: Final = 64
-"""How many responses of one thread may still be named as the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +41,6 @@ class Limits:
     conversations: int = 1000
     bytes: int = 256_000_000
     idle_s: float = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """Where in a thread a response stands: its window is the first ``sent`` messages, while ``epoch`` is the thread's.
-
-    ``unseen`` says whether the provider held more of that window than we knew.
-    """
-
-    thread: Thread
-    epoch: int
-    sent: int
-    output: Message
-    unseen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What the model read in a call, and the thread it is tied to where the provider holds the window."""
-
-    window: tuple[Message, ...]
-    thread: Thread | None = None
-    unseen: bool = False
 
 
 class Conversations:
@@ -87,8 +58,7 @@ class Conversations:
         self._new_id = new_id
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._index = ThreadIndex(by_trace=True)
-        self._responses: dict[str, _Held] = {}
-        self._server_threads: dict[str, Thread] = {}
+        self._server_held = ServerHeld()
         self._instructions = Instructions()
         self._stripper = Stripper()
         self._bytes = 0
@@ -121,7 +91,7 @@ class Conversations:
         if call.planned is not None:
             call = as_planned(call, call.planned)
         self._open_sealed(call)
-        read = self._read(call)
+        read = self._server_held.read(call)
         question = self._question(call, read.window)
         session, found, match = self._find(call, read, question)
         if session is None:
@@ -131,7 +101,7 @@ class Conversations:
         if findings is not None:
             session.follow(findings)
         if read.unseen and found is not None and found.rule is Rule.LONE:
-            read = _Read((*_known(found.thread), *read.window), unseen=True)
+            read = Read((*known_window(found.thread), *read.window), unseen=True)
             question = self._question(call, read.window)
         decisions, thread = session.observe(
             call,
@@ -148,7 +118,7 @@ class Conversations:
         session.index.put(thread, place)
         self._index.put(thread, place)
         if call.outputs:
-            self._note_held(call, thread)
+            self._server_held.note(call, thread)
         thread.size = thread.size_bytes()
         self._settle(session, call.now)
         return decisions
@@ -176,7 +146,7 @@ class Conversations:
     def saved(self, conversation_id: str, *, text: bool) -> SavedSession | None:
         """The state of a conversation as values; None where it is not known. Without ``text``, digests of all texts."""
         session = self._sessions.get(conversation_id)
-        return None if session is None else keeping.save(session, self._held_by, text=text)
+        return None if session is None else keeping.save(session, self._server_held.saved, text=text)
 
     def restore(
         self,
@@ -206,12 +176,7 @@ class Conversations:
             session.index.put(thread, place)
             session.numbered[thread.number] = thread
             self._index.put(thread, place)
-            for held in one.responses:
-                self._drop_held(held.id)
-                self._responses[held.id] = _Held(thread, thread.epoch, held.sent, held.output, held.unseen)
-                thread.responses[held.id] = None
-            for server_thread in one.server_threads:
-                self._hold_server_thread(server_thread, thread)
+            self._server_held.restore(one, thread)
             thread.size = thread.size_bytes()
         if before is not None:
             session.hear(before)
@@ -219,19 +184,6 @@ class Conversations:
             session.opening = None
         self._sealed += session.opening is not None
         self._settle(session, now)
-
-    def _held_by(self, thread: Thread) -> list[SavedResponse]:
-        held = [(id_, self._responses[id_]) for id_ in thread.responses if id_ in self._responses]
-        return [
-            SavedResponse(id_, one.sent, one.output, one.unseen)
-            for id_, one in held
-            if one.thread is thread and one.epoch == thread.epoch and one.sent <= len(thread.slots)
-        ]
-
-    def _drop_held(self, response_id: str) -> None:
-        held = self._responses.get(response_id)
-        if held is not None:
-            self._drop_response(held.thread, response_id)
 
     def _open_sealed(self, call: Call) -> None:
         """Show the call to the conversations that were restored without texts and that it may belong to."""
@@ -284,7 +236,7 @@ class Conversations:
             named=bool(call.conversation_id),
         )
 
-    def _find(self, call: Call, read: _Read, question: Question) -> tuple[Session | None, Found | None, Match]:
+    def _find(self, call: Call, read: Read, question: Question) -> tuple[Session | None, Found | None, Match]:
         if call.conversation_id:
             match: Match = "ambient" if call.conversation_source == "ambient" else "explicit"
             session = self._sessions.get(call.conversation_id)
@@ -313,48 +265,6 @@ class Conversations:
         if thread is None or not thread.calls or thread.last != planned.after:
             return None
         return Found(Rule.AGAIN if planned.again else Rule.CONTINUES, thread)
-
-    def _read(self, call: Call) -> _Read:
-        if call.previous_response_id:
-            held = self._responses.get(call.previous_response_id)
-            if held is None or held.epoch != held.thread.epoch:
-                return _Read(call.messages, unseen=True)
-            thread = held.thread
-            window = (*thread.sent[: held.sent], held.output, *call.messages)
-            return _Read(window, thread, unseen=held.unseen)
-        if call.server_thread:
-            known = self._server_threads.get(call.server_thread)
-            if known is None or not known.calls:
-                return _Read(call.messages, unseen=True)
-            window = _known(known)
-            if call.messages[: len(window)] == window:
-                return _Read(call.messages, known, unseen=known.unseen)
-            return _Read((*window, *call.messages), known, unseen=known.unseen)
-        return _Read(call.messages)
-
-    def _note_held(self, call: Call, thread: Thread) -> None:
-        if call.response_id:
-            self._responses[call.response_id] = _Held(
-                thread, thread.epoch, len(thread.sent), call.outputs[0].message, thread.unseen
-            )
-            thread.responses[call.response_id] = None
-            while len(thread.responses) > _RESPONSES_LIMIT:
-                self._drop_response(thread, next(iter(thread.responses)))
-        if call.server_thread:
-            self._hold_server_thread(call.server_thread, thread)
-
-    def _hold_server_thread(self, server_thread: str, thread: Thread) -> None:
-        before = self._server_threads.get(server_thread)
-        if before is not None and before is not thread:
-            before.server_threads.pop(server_thread, None)
-        self._server_threads[server_thread] = thread
-        thread.server_threads[server_thread] = None
-
-    def _drop_response(self, thread: Thread, response_id: str) -> None:
-        thread.responses.pop(response_id, None)
-        held = self._responses.get(response_id)
-        if held is not None and held.thread is thread:
-            del self._responses[response_id]
 
     def _settle(self, session: Session, now: float) -> None:
         """Account for what grew, and keep the bounds."""
@@ -398,16 +308,7 @@ class Conversations:
     def _forget_thread(self, session: Session, thread: Thread) -> None:
         session.forget(thread)
         self._index.drop(thread)
-        for response_id in list(thread.responses):
-            self._drop_response(thread, response_id)
-        for server_thread in thread.server_threads:
-            if self._server_threads.get(server_thread) is thread:
-                del self._server_threads[server_thread]
-
-
-def _known(thread: Thread) -> tuple[Message, ...]:
-    """The thread's last window and output."""
-    return (*thread.sent, *(slot.message for slot in thread.outputs[:1]))
+        self._server_held.drop(thread)
 
 
 def _tied(thread: Thread, question: Question) -> Found:

@@ -279,5 +279,5 @@ def test_whatever_is_called_the_store_stays_whole(calls: list[dict[str, Any]], c
             assert thread.chars == sum(message.chars for message in thread.sent)
             assert thread.unreadable == sum(slot.unreadable for slot in thread.slots) == 0
             assert thread.turn >= max((slot.turn for slot in thread.slots), default=0)
-        assert {held.thread for held in inner._responses.values()} <= threads
-        assert set(inner._server_threads.values()) <= threads
+        assert {held.thread for held in inner._server_held._responses.values()} <= threads
+        assert set(inner._server_held._threads.values()) <= threads

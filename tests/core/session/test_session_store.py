@@ -78,7 +78,7 @@ def test_an_emptied_store_holds_no_index() -> None:
     inner = store.conversations
     assert len(inner) == 1
     assert len(inner._index) == 1
-    assert (len(inner._responses), len(inner._server_threads)) == (0, 0)
+    assert (len(inner._server_held._responses), len(inner._server_held._threads)) == (0, 0)
     assert (len(inner._index.outputs), len(inner._index._openings), len(inner._index.traces)) == (1, 1, 1)
 
 
