@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.madeup_ids import MadeUpIds
@@ -138,7 +138,7 @@ def grouped(contents: object) -> tuple[Content, ...]:
 
 def field(value: object, name: str) -> Any:
     """A field of an SDK object or of a dictionary, which may spell it ``function_call`` or ``functionCall``."""
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         return None if isinstance(value, str) else getattr(value, name, None)
     found = value.get(name)
     return value.get(_in_camel_case(name)) if found is None else found
@@ -201,10 +201,26 @@ def _messages(
         ids.new_turn()
     # What is read of a content depends on nothing but itself and the ids, which depend on what stands before it.
     said = (role, content.parts, _identities(content.parts, ids))
-    return _made(said) if remembered is None else remembered.find(said, _made)
+    return _made(said) if remembered is None else remembered.find(said, _made, plain=_plain)
 
 
-def _made(said: tuple[Role, Sequence[object], Sequence[str | None]]) -> tuple[Message, ...]:
+_Said: TypeAlias = tuple[Role, Sequence[object], Sequence[str | None]]
+
+
+def _plain(said: _Said) -> _Said:
+    """The same with the SDK's parts as dictionaries."""
+    role, parts, identities = said
+    return role, tuple([_fields(part) if type(part).__name__ == "Part" else part for part in parts]), identities
+
+
+def _fields(value: object) -> object:
+    """What is set of an object of the SDK, and of those in it."""
+    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "model_fields_set"):
+        return value
+    return {name: _fields(held) for name, held in vars(value).items() if held is not None}
+
+
+def _made(said: _Said) -> tuple[Message, ...]:
     """The messages of one content: its role, its parts, and for each of these the id of the call that is meant."""
     role, raws, identities = said
     results: list[list[Part]] = []
