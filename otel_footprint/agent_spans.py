@@ -21,6 +21,7 @@ from otel_footprint.telemetry.summary import Summary
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
+    from otel_footprint.core.assessment.fold import AnswerAssessment
     from otel_footprint.core.decisions import Decisions
     from otel_footprint.telemetry.emitter import Emitter
 
@@ -52,6 +53,14 @@ class AgentSpans:
                 if key in self._by_parent:
                     self._by_parent[key] = self._by_parent[key].add_answers(decisions)
 
+    def restands(self, span: Span | None, before: Decisions, after: Decisions) -> None:
+        """The answers of a call that was added stand otherwise, by what the application said of them."""
+        old, new = _assessments(before), _assessments(after)
+        with self._lock:
+            for key in _keys(span):
+                if key in self._by_parent:
+                    self._by_parent[key] = self._by_parent[key].restand(old, new)
+
     def on_completion(self, *, span: Span | None = None, **_: Any) -> None:
         """An operation has finished; its span has not ended yet."""
         with boundary.guard("agent_spans"):
@@ -62,6 +71,10 @@ class AgentSpans:
                     summary = own or self._by_parent.get(context.trace_id)
                 if summary is not None:
                     self._emitter.summarise(span, summary)
+
+
+def _assessments(decisions: Decisions) -> tuple[AnswerAssessment, ...]:
+    return () if decisions.findings is None else decisions.findings.assessments
 
 
 def _keys(span: Span | None) -> tuple[int | tuple[int, int], ...]:

@@ -24,9 +24,10 @@ from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
-from otel_footprint.findings_verbs import FindingsVerbs
+from otel_footprint.findings_verbs import Filed, FindingsVerbs
 from otel_footprint.installing import checked_strategy
 from otel_footprint.restoring import document_of, saved_in
+from otel_footprint.telemetry.open_answers import OpenAnswer, OpenAnswers
 from otel_footprint.telemetry.summary import Summary
 from otel_footprint.window_view import Window
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.messages import Json
     from otel_footprint.core.window.record import WindowRecord
     from otel_footprint.core.window.strategy import WindowStrategy
+    from otel_footprint.telemetry.emitter import Emission
 
 _logger = logging.getLogger("otel_footprint")
 
@@ -83,9 +85,13 @@ class Conversation(FindingsVerbs):
         self._lock: Final = threading.RLock()
         self._decisions: Final[deque[Decisions]] = deque(maxlen=_REMEMBERED)
         self._summary = Summary()
+        self._answers: Final = OpenAnswers()
+        self._span: Span | None = None
+        self._context: Context | None = None
         self._record: WindowRecord | None = None
         self._open = ExitStack()
         self._entered = False
+        self._left = False
 
     @property
     def acts(self) -> bool:
@@ -171,6 +177,37 @@ class Conversation(FindingsVerbs):
                     break
             self._summary = self._summary.add_answers(after)
 
+    @property
+    def open(self) -> bool:
+        """Whether something may still be said of its last answer before it is counted."""
+        return not self._left
+
+    def answered(self, emission: Emission) -> None:
+        """Take note of one call that was written down as open. Called by the runtime, from any thread."""
+        with self._lock:
+            settled = self._answers.given(emission)
+            if self._left:  # meanwhile
+                settled += self._answers.settle()
+        self._count(settled)
+
+    def filed(self, filed: Filed) -> None:
+        with boundary.guard("conversation.filed"):
+            with self._lock:
+                restood = None if filed.after is None else self._answers.restand(filed.thread, filed.after)
+                self._summary = self._summary.filed(filed.rows)
+                if restood is not None:
+                    before, after = restood
+                    self._summary = self._summary.restand(before.assessments, after.assessments)
+            if (running := runtime.current()) is not None:
+                running.emitter.told(filed.rows, self._span, self._context or get_current())
+                if restood is not None:
+                    running.restands(*restood)
+
+    def _count(self, settled: tuple[OpenAnswer, ...]) -> None:
+        if settled and (running := runtime.current()) is not None:
+            for one in settled:
+                running.emitter.settled(one.emission, self._span, changed=one.changed)
+
     def windowed(self, record: WindowRecord) -> None:
         """Take note of what a window strategy decided. Called by the runtime, from any thread."""
         with self._lock:
@@ -199,6 +236,7 @@ class Conversation(FindingsVerbs):
             # It leaves the context at once and we enter it with ours: one attachment, which only its own task undoes.
             invocation.suspend()
             span, context = invocation.span, invocation.context
+        self._span, self._context = span, context
         token = attach(with_conversation(self, context))
         self._open.callback(self._leave, running, span, token)
         if running is not None and self.request is not None:
@@ -222,6 +260,10 @@ class Conversation(FindingsVerbs):
         with boundary.guard("conversation.leave"):
             if current_conversation() is self:  # else: left in another task or thread, where nothing was attached
                 detach(token)
+            with self._lock:
+                self._left = True
+                settled = self._answers.settle()
+            self._count(settled)
             if running is not None:
                 running.emitter.summarise(span, self._summary)
 

@@ -194,6 +194,7 @@ class Runtime:
             context=hook_call.context,
             call=call,
             evidence_seconds=seconds,
+            open=handle is not None and handle.open,
         )
         self.emitter.emit(emission)
         if token is not None:
@@ -202,6 +203,8 @@ class Runtime:
         self._agents.add(hook_call.span, decisions)
         if handle is not None:
             handle.record(decisions)
+            if emission.open:
+                handle.answered(emission)
         self._take_waiting()
 
     def _take_waiting(self) -> None:
@@ -293,6 +296,12 @@ class Runtime:
         self._agents.stands(emission.span, decisions)
         if handle is not None:
             handle.stands(emission.decisions, decisions)
+            if emission.open:
+                handle.answered(replace(emission, decisions=decisions))
+
+    def restands(self, before: Emission, after: Emission) -> None:
+        """The answers of a call stand otherwise, by what the application said of them."""
+        self._agents.restands(before.span, before.decisions, after.decisions)
 
     def windows(self, conversation_id: str) -> WindowState:
         """The windows of this conversation, as they can be saved."""

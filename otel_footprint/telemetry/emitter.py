@@ -33,7 +33,7 @@ from otel_footprint.telemetry.attributes import agent_attributes, call_attribute
 from otel_footprint.telemetry.capture import Capture, CaptureLevel
 from otel_footprint.telemetry.event_plan import Events, PlannedEvent, within_limit
 from otel_footprint.telemetry.event_writer import EventsSetting, EventWriter
-from otel_footprint.telemetry.events import events_of, filed_events, standing_events
+from otel_footprint.telemetry.events import answered_events, events_of, filed_events, standing_events
 from otel_footprint.telemetry.instruments import Instruments, RevisionOutcome
 from otel_footprint.telemetry.limits import Bounds
 from otel_footprint.telemetry.links import links_of
@@ -138,15 +138,17 @@ class Emitter:
         with guard("telemetry.metrics"):
             labels = self._instruments.call(emission.call.model, emission.call.agent)
             self._count_answers(emission.decisions, labels, _context_of(emission))
-            if emission.assessments and not emission.open:
+            if not emission.open:
                 self._instruments.stands(emission.assessments, labels, _context_of(emission))
+        if emission.assessments:  # the call's span has ended
+            self._write_told(partial(answered_events, emission.decisions, emission.call), None, _context_of(emission))
 
     def told(self, rows: Sequence[Row], span: Span | None, context: Context) -> None:
-        """Write down what the application filed and no call tells of; ``span`` is the conversation's, None where none is."""
+        """Write down what the application filed, outside any call; ``span`` is the conversation's, None where there is none."""
         if rows:
             with guard("telemetry.metrics"):
                 self._instruments.declared(rows, context)
-            self._write_told(partial(filed_events, rows), span, context, results=False)
+            self._write_told(partial(filed_events, rows), span, context)
 
     def settled(self, emission: Emission, span: Span | None, *, changed: bool) -> None:
         """Count how far the answers of an ``open`` call stand, of which the application says nothing any more.
@@ -160,11 +162,11 @@ class Emitter:
             self._instruments.stands(emission.assessments, labels, _context_of(emission))
         if changed:
             stands = partial(standing_events, emission.decisions, emission.call)
-            self._write_told(stands, span, emission.context, results=True)
+            self._write_told(stands, span, emission.context)
 
-    def _write_told(self, make: MakesEvents, span: Span | None, context: Context, *, results: bool) -> None:
+    def _write_told(self, make: MakesEvents, span: Span | None, context: Context) -> None:
         recording = _recording(span)
-        on_span, in_log = self._writer.wanted(recording, results=results)
+        on_span, in_log = self._writer.wanted(recording, results=True)
         events = Events()
         if on_span or in_log:
             with guard("telemetry.events"):

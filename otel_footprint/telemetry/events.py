@@ -42,7 +42,7 @@ def events_of(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds
 
 
 def filed_events(rows: Sequence[Row], capture: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
-    """The events of rows that no call tells of."""
+    """The events of rows that were filed outside a call."""
     yield from ledger_events(rows, capture, bounds)
     yield from answer_events(rows, bounds)
 
@@ -57,6 +57,12 @@ def standing_events(decisions: Decisions, call: Call, _: Capture, bounds: Bounds
             names.EVENT_GEN_AI_EVALUATION_RESULT,
             partial(standing_result, assessment, choice, call.response_id, bounds),
         )
+
+
+def answered_events(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
+    """What an answer rests on and how far it stands, where that was found only after its call."""
+    yield from answer_events(decisions.findings.rows if decisions.findings is not None else (), bounds)
+    yield from standing_events(decisions, call, capture, bounds)
 
 
 def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) -> Iterator[PlannedEvent]:
@@ -79,8 +85,7 @@ def _plan(decisions: Decisions, call: Call, capture: Capture, bounds: Bounds) ->
                 partial(_value, value, index, judgement.choice, capture, bounds),
             )
         yield plan_event(names.EVENT_GEN_AI_EVALUATION_RESULT, partial(_result, judgement, call, bounds))
-    yield from answer_events(rows, bounds)
-    yield from standing_events(decisions, call, capture, bounds)
+    yield from answered_events(decisions, call, capture, bounds)
     for emitted in decisions.calls:
         for index, argument in enumerate(emitted.values):
             yield PlannedEvent(

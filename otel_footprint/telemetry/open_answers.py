@@ -2,16 +2,16 @@
 
 Rules
 -----
-- The last answer of each thread is open until the thread gives another one, or the conversation ends. Then it is counted
-  as it stands, once.
-- At most ``THREADS_LIMIT`` threads; past that the one that answered longest ago is counted as it stands.
+- The last answer of each thread is open until the thread gives another one, or the conversation ends. Then it is settled: it
+  is counted as it stands, once.
+- At most ``THREADS_LIMIT`` threads; past that the one that answered longest ago is settled.
 - Not thread-safe: its owner has a lock.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -21,37 +21,51 @@ if TYPE_CHECKING:
 THREADS_LIMIT: Final = 64
 
 
+@dataclass(frozen=True, slots=True)
+class OpenAnswer:
+    """A call whose answer is open. ``changed`` says that it stands otherwise than when the call was emitted."""
+
+    emission: Emission
+    changed: bool = False
+
+
 class OpenAnswers:
     """The calls whose answers are open, by their thread."""
 
     def __init__(self) -> None:
-        self._by_thread: OrderedDict[int, Emission] = OrderedDict()
+        self._by_thread: OrderedDict[int, OpenAnswer] = OrderedDict()
 
-    def given(self, emission: Emission) -> tuple[Emission, ...]:
-        """A call has completed; the calls whose answers are settled by it."""
+    def given(self, emission: Emission) -> tuple[OpenAnswer, ...]:
+        """A call has completed, or the draft of one goes out after all; what is settled by it."""
         if not emission.assessments:
             return ()
         thread = emission.decisions.thread
+        settled: list[OpenAnswer] = []
         before = self._by_thread.pop(thread, None)
-        self._by_thread[thread] = emission
-        crowded = [self._by_thread.popitem(last=False)[1]] if len(self._by_thread) > THREADS_LIMIT else []
-        return (*crowded, *(() if before is None else (before,)))
+        if before is not None and before.emission.call is not emission.call:
+            settled.append(before)
+        self._by_thread[thread] = OpenAnswer(emission)
+        if len(self._by_thread) > THREADS_LIMIT:
+            settled.append(self._by_thread.popitem(last=False)[1])
+        return tuple(settled)
 
-    def last(self, thread: int) -> Emission | None:
-        """The call of this thread whose answer is open."""
-        return self._by_thread.get(thread)
+    def restand(self, thread: int, assessment: AnswerAssessment) -> tuple[Emission, Emission] | None:
+        """The thread's last answer (of several choices the last one) stands otherwise: the call with that before, and now.
 
-    def restand(self, thread: int, assessment: AnswerAssessment) -> Emission | None:
-        """The thread's last answer, of several choices the last one, stands otherwise now; the call with that."""
-        emission = self._by_thread.get(thread)
-        if emission is None or emission.decisions.findings is None:
+        None where it is not open, or stands as it did.
+        """
+        known = self._by_thread.get(thread)
+        if known is None or known.emission.decisions.findings is None:
             return None
-        found = emission.decisions.findings
+        before, found = known.emission, known.emission.decisions.findings
+        if found.assessments[-1:] == (assessment,):
+            return None
         now = replace(found, assessments=(*found.assessments[:-1], assessment))
-        after = self._by_thread[thread] = replace(emission, decisions=replace(emission.decisions, findings=now))
-        return after
+        after = replace(before, decisions=replace(before.decisions, findings=now))
+        self._by_thread[thread] = OpenAnswer(after, changed=True)
+        return before, after
 
-    def settle(self) -> tuple[Emission, ...]:
+    def settle(self) -> tuple[OpenAnswer, ...]:
         """Nothing more will be said: all that were open."""
         settled = tuple(self._by_thread.values())
         self._by_thread.clear()

@@ -140,12 +140,14 @@ class Summary:
         worst = AnswerSummary.worst(decisions)
         return self if worst is None else self._with_answers(decisions, worst)
 
-    def restand(
-        self, before: Sequence[AnswerAssessment], after: Sequence[AnswerAssessment], rows: Sequence[Row] = ()
-    ) -> Summary:
-        """The summary with the answers of one call standing otherwise than ``before``, by ``rows`` the application filed."""
-        findings = (self.findings or FindingsSummary()).filed(rows)
-        return replace(self, findings=findings.revise(tuple(before), tuple(after)))
+    def filed(self, rows: Sequence[Row]) -> Summary:
+        """The summary with rows that the application filed."""
+        return replace(self, findings=(self.findings or FindingsSummary()).filed(rows))
+
+    def restand(self, before: Sequence[AnswerAssessment], after: Sequence[AnswerAssessment]) -> Summary:
+        """The summary with the answers of one call, which it holds, standing otherwise than ``before``."""
+        findings = (self.findings or FindingsSummary()).revise(tuple(before), tuple(after))
+        return replace(self, findings=findings)
 
     def _with_arguments(self, decisions: Decisions) -> Mapping[Status, int]:
         if not decisions.calls:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 from hypothesis import strategies as st
+from opentelemetry import context
 
 from otel_footprint.core.assessment.fold import (
     REASON_CODES,
@@ -50,10 +52,23 @@ from otel_footprint.core.findings.rows import (
     UnsettledRow,
 )
 from otel_footprint.core.findings.standing import STANDINGS
-from tests.telemetry.telemetry_cases import argument, counts, decisions, emitted, judgement, names_, texts, value
+from otel_footprint.telemetry.emitter import Emission
+from tests.telemetry.telemetry_cases import (
+    CALL,
+    Pipeline,
+    argument,
+    counts,
+    decisions,
+    emitted,
+    event_facts,
+    judgement,
+    names_,
+    texts,
+    value,
+)
 
 AT: dict[str, Any] = {"turn": 2, "iteration": 3}
-ASSERTED = (Assertion("order", "W-1", "status", "shipped"), Assertion("order", "W-1", "total", 12.5))
+ASSERTED = (Assertion("order", "W-1", "delivery", "shipped"), Assertion("order", "W-1", "total", 12.5))
 
 RESULTS: tuple[Row, ...] = (
     DeclaredAbsentRow(**AT, ref="call_1", tool="search", gaps=2),
@@ -73,7 +88,7 @@ DECLARED: tuple[Row, ...] = (
     ),
     BasisRow(**AT, ref="", tool="get_order", basis="exploratory"),
     StandingRow(**AT, ref="call_4", standing="fact", assertions=ASSERTED, line="shipped", cut=True),
-    ConflictRow(**AT, subject_kind="order", subject_id="W-1", predicate="status", witnesses=("call_4", "call_5")),
+    ConflictRow(**AT, subject_kind="order", subject_id="W-1", predicate="delivery", witnesses=("call_4", "call_5")),
     StandingRow(**AT, ref="call_1", standing="ruled-out", sought="a refund", settles="no refund"),
     UnsettledRow(**AT, ref="call_1"),
     StandingRow(**AT, ref="the one I saw", standing="noise", unknown_id=True),
@@ -156,6 +171,52 @@ HOSTILE = decisions(
     ),
 )
 """Declarations without end, as no ledger would take them."""
+
+LABELS = {"model": "gpt-x", "agent": "support"}
+
+
+def series(**labels: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(labels.items()))
+
+
+def counted(pipeline: Pipeline, name: str) -> dict[Any, Any]:
+    return {series: number for series, number in pipeline.points(f"agentfootprint.{name}").items() if number}
+
+
+def ours(attributes: Any) -> dict[str, Any]:
+    kinds = ("findings.", "finding.", "answer.", "totals.standing")
+    return {
+        key: found
+        for key, found in (attributes or {}).items()
+        if key.startswith(tuple(f"agentfootprint.{k}" for k in kinds))
+    }
+
+
+def found_events(span: Any) -> list[tuple[str, dict[str, Any]]]:
+    own = ("findings.", "tools.", "answer.", "skill.")
+    return [
+        (
+            name.removeprefix("agentfootprint."),
+            {key.removeprefix("agentfootprint."): word for key, word in facts.items()},
+        )
+        for name, facts in event_facts(span)
+        if name.startswith(tuple(f"agentfootprint.{kind}" for kind in own))
+    ]
+
+
+def answers(standing: AnswerStanding, *codes: Any) -> AnswerAssessment:
+    reasons = tuple(AnswerReason(code, ()) for code in codes)
+    return AnswerAssessment("unknown", standing, reasons, (), (Checked("names-and-numbers", 1, 1),))
+
+
+def open_call(*assessments: AnswerAssessment, thread: int = 1, findings: Any = None) -> Emission:
+    made = decisions(
+        *(judgement(choice=choice) for choice in range(len(assessments))),
+        thread=thread,
+        findings=findings or FindingsChange(assessments=assessments),
+    )
+    return Emission(decisions=made, span=None, context=context.Context(), call=replace(CALL), open=True)
+
 
 STATED: dict[str, Any] = {"turn": counts, "iteration": counts}
 assertions = st.builds(Assertion, texts, texts, texts, st.none() | st.booleans() | st.integers() | st.floats() | texts)
