@@ -222,8 +222,11 @@ class GeminiPeeler:
         self._calls: set[int] = set()
 
     def feed(self, event: Any) -> Iterable[Any]:
-        """The response, changed in place."""
-        for place, candidate in enumerate(as_list(getattr(event, "candidates", None))):
+        """A changed copy: whoever observes the stream looks at the SDK's own responses when it has ended."""
+        if not as_list(getattr(event, "candidates", None)):
+            return (event,)
+        event = event.model_copy(deep=True)
+        for place, candidate in enumerate(event.candidates):
             number = place if getattr(candidate, "index", None) is None else candidate.index
             parts = as_list(getattr(getattr(candidate, "content", None), "parts", None))
             calls = [part.function_call for part in parts if getattr(part, "function_call", None) is not None]

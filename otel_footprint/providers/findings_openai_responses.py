@@ -185,7 +185,7 @@ class ResponsesPeeler:
                 item = event.item.model_copy(deep=True)
                 take_from_item(item, self._memory, self._owned)
                 return (event.model_copy(update={"item": item}),)
-            case "response.completed" | "response.incomplete" | "response.failed":
+            case _ if hasattr(event, "response"):  # the whole so far, with the instructions and the tools of the request
                 return (event.model_copy(update={"response": self.result(event.response)}),)
             case _:
                 return (event,)
