@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -20,6 +20,7 @@ from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.bulk import MAX_HITS, Bulk
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.haystack import Haystack, Question
+from otel_footprint.core.evidence.normal import fold
 from otel_footprint.core.evidence.pieces import AT_ONCE, gathered, tree_of
 from otel_footprint.core.evidence.typed.gather import MAX_CHARS
 from otel_footprint.core.evidence.typed_index import HasYear, carries
@@ -37,11 +38,12 @@ class Heap(Bulk):
         self.typed_too = typed_too
         self._texts = list(texts)
         self._by_itself: list[int] = []
-        self._together = self._read_together() if typed_too else typed.Gathered()
+        self._whole = self._read_together() if typed_too else typed.Gathered()
+        self._leaves = self._whole.strings or []
         folded = [one.haystack.folded for one in texts]
         super().__init__(Haystack.of_folded("\n".join(folded)), result=True)
         self._starts = [0, *accumulate(len(one) + 1 for one in folded)]
-        self._own: list[typed.Gathered | None] | None = None
+        self._own: dict[int, typed.Gathered] = {}
         self._few = _FEW
         self._max_hits = MAX_HITS + _HITS_OF_EACH * len(texts)
 
@@ -85,21 +87,30 @@ class Heap(Bulk):
         return sum(self._texts[place].take_bounded() for place in self._by_itself) > 0 or bounded
 
     def _with_number(self, key: str | None, number: float) -> list[int]:
-        return [place for place, own in self._each() if number in own.numbers.get(key, ())]
+        spelled = str(int(number)) if number.is_integer() else repr(number)
+        places = self.places(Question(spelled, rounding=True))
+        return [place for place in places if number in self._of(place).numbers.get(key, ())]
 
     def _with_string(self, asked: typed.Typed, has_year: HasYear) -> list[int]:
-        return [
-            place
-            for place, own in self._each()
-            if own.strings and carries(typed.LeafIndex(own.strings), asked, has_year)
-        ]
+        found: set[int] = set()
+        for leaf in self._leaves:
+            if carries(typed.LeafIndex([leaf]), asked, has_year):
+                lines = fold(leaf[1]).split("\n")
+                found |= {
+                    place
+                    for place in self.places(Question(max(lines, key=len), rounding=False))
+                    if leaf in (self._of(place).strings or ())
+                }
+        return sorted(found)
 
-    def _each(self) -> Iterator[tuple[int, typed.Gathered]]:
-        """What each text carries by itself: read when the first value turned up in one of them."""
-        if self._own is None:
-            alone = set(self._by_itself)
-            self._own = [None if place in alone else gathered(one.text) for place, one in enumerate(self._texts)]
-        return ((place, own) for place, own in enumerate(self._own) if own is not None)
+    def _of(self, place: int) -> typed.Gathered:
+        """What one text carries by itself: read when a value turned up that it may have."""
+        if len(self._texts) == 1:
+            return self._whole
+        own = self._own.get(place)
+        if own is None:
+            own = self._own[place] = gathered(self._texts[place].text) or typed.Gathered()
+        return own
 
     def _read_together(self) -> typed.Gathered:
         """What the texts carry, those of them that are whole JSON: their rows are read as those of one list."""
@@ -121,11 +132,10 @@ class Heap(Bulk):
         return together
 
     def _gather(self) -> typed.Gathered:
-        found, self._together = self._together, typed.Gathered()
-        if found.strings is None:  # too much of it: each text is asked by itself
+        if self._whole.strings is None:  # too much of it: each text is asked by itself
             self._by_itself = list(range(len(self._texts)))
-            found.strings, found.numbers = [], {}
-        return found
+            self._whole = typed.Gathered()
+        return self._whole
 
     def _slice(self, start: int, end: int) -> str:
         place = bisect_right(self._starts, start) - 1
