@@ -7,8 +7,8 @@ Rules
   signal or ``os._exit``. The process that was started first writes the run's file; a Python process below another one
   writes ``<name>.<pid>.otlp.jsonl`` beside it. A process that makes no telemetry writes no file.
 - With export settings telemetry goes there; what the run's summary needs is kept aside in the run's private folder.
-- SIGTERM keeps its meaning: where the application leaves it to the default, metrics are flushed (for two seconds at
-  most) and the process then dies of it.
+- SIGTERM and SIGHUP keep their meaning: where the application leaves them to the default, everything is flushed (for two
+  seconds at most) and the process then dies of it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def start() -> None:
         instrument_all(configured=out is not None)
         if not out:
             _tally(Path(os.environ[FOLDER]), below_python=_is_below(above))
-        _flush_on_sigterm(providers)
+        _flush_on_signals(providers)
         if not out:
             survive_forks(providers)
 
@@ -250,17 +250,20 @@ def _disabled() -> str:
     return ",".join([*disabled, *(name for name, alone in ours.items() if alone)])
 
 
-def _flush_on_sigterm(providers: tuple[Any, ...]) -> None:
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+def _flush_on_signals(providers: tuple[Any, ...]) -> None:
+    if threading.current_thread() is not threading.main_thread():
         return
 
     started = os.getpid()
 
-    def on_sigterm(number: int, frame: FrameType | None) -> None:
+    def on_signal(number: int, frame: FrameType | None) -> None:
         if os.getpid() == started:  # a forked worker is not made to wait: the SDK's locks may be dead in it
             # In threads with a limit: the main thread was interrupted anywhere, perhaps while it held such a lock.
             flush(providers, _FLUSH_SECONDS)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    signal.signal(signal.SIGTERM, on_sigterm)
+    for name in ("SIGTERM", "SIGHUP"):  # SIGINT ends Python in its own way
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, on_signal)

@@ -4,6 +4,7 @@ Rules
 -----
 - No export is under way while a process forks. gRPC makes no preparations for a fork where another thread is inside it, and
   the child's exports then hang. A fork waits a second for that at most.
+- A child counts from nothing. It is an instance of its own, so sums that it inherited would count a second time.
 - A child that ends without Python's own end (``os._exit``, as the children of multiprocessing and of Celery's pool do)
   sends what it has at the place where its library says that it ends; that takes five seconds at most.
 - What the SDK does not show is looked for and may be missing: then nothing is held, and nothing breaks.
@@ -92,7 +93,25 @@ def _hold_exports(providers: tuple[Any, ...]) -> None:
         while held:
             held.pop().release()
 
-    os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+    def after_in_child() -> None:
+        after()
+        with guard("run.forks"):
+            for provider in providers:
+                _count_from_nothing(provider)
+
+    os.register_at_fork(before=before, after_in_parent=after, after_in_child=after_in_child)
+
+
+def _count_from_nothing(provider: Any) -> None:
+    """Forget the sums of a meter provider, and locks that another thread may have held when the process forked."""
+    consumer = getattr(provider, "_measurement_consumer", None)
+    for storage in getattr(consumer, "_reader_storages", {}).values():
+        if hasattr(storage, "_instrument_view_instrument_matches"):
+            storage._instrument_view_instrument_matches = {}
+        if hasattr(storage, "_lock"):
+            storage._lock = threading.RLock()
+    if hasattr(consumer, "_lock"):
+        setattr(consumer, "_lock", threading.Lock())  # noqa: B010 - the SDK's own, of a type that is not to be had
 
 
 def _export_locks(providers: tuple[Any, ...]) -> Iterator[Any]:
