@@ -121,7 +121,22 @@ def scenes() -> tuple[Scene, ...]:
             lambda provider: openai_agent(provider, question),
             {"evidence": Evidence(posture="guard")},
         ),
+        Scene(
+            "an answer that rests on what the model set aside",
+            (
+                ask,
+                tool("get_weather", city="Oslo", _findings=_noise("call_1")),
+                Text("You come back on HAT118."),
+            ),
+            lambda provider: openai_agent(provider, question),
+            {"findings": True},
+        ),
     )
+
+
+def _noise(result: str) -> dict[str, Any]:
+    """What a model writes into the argument it is offered where findings are on: that an earlier result is of no use."""
+    return {"basis": "exploratory", "previous": [{"toolCallId": result, "standing": "noise"}]}
 
 
 def openai_agent(

@@ -5,8 +5,6 @@ Only what the spans carry is shown: values and their text appear only where the 
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +18,8 @@ from otel_footprint.core.evidence.verdicts import FLAGGED, STATUSES
 from otel_footprint.core.messages import Json
 from otel_footprint.offline.otlp import Event, Span
 from otel_footprint.report.printable import printable
+from otel_footprint.report.tree_findings import finding_line, standing
+from otel_footprint.report.words import words
 from otel_footprint.telemetry import names
 
 VERDICT_STYLES: Final[Mapping[str, str]] = {
@@ -135,6 +135,9 @@ def _label(span: Span) -> Text:
                 ", ".join(f"{count} {status}" for status, count in counts.items()),
                 style="dim",
             )
+    stands = standing(attributes)
+    if stands is not None:
+        label.append("  ").append_text(stands)
     if attributes.get(names.EVIDENCE_REVISION) is True:
         label.append("  the revision", style="cyan")
     action = attributes.get(names.EVIDENCE_ACTION)
@@ -192,6 +195,8 @@ def _details(span: Span, all_values: bool) -> list[Text]:
             all_values or event.attributes.get(names.REFUSAL_REASON) != _COMMON_REFUSAL
         ):
             lines.append(_refusal(event))
+        elif (found := finding_line(event, all_values=all_values)) is not None:
+            lines.append(found)
     return lines
 
 
@@ -271,16 +276,6 @@ def status_counts(attributes: Mapping[str, Json]) -> dict[str, int]:
         if isinstance(count, int) and count:
             found[status] = count
     return found
-
-
-def words(value: Json) -> list[str]:
-    """The strings of an attribute that is a list of strings, such a list as JSON (as Jaeger stores it) or comma-separated."""
-    if isinstance(value, str) and value.startswith("["):
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    if isinstance(value, str):
-        return [word for word in value.split(",") if word]
-    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
 
 
 def duration(ns: int) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from otel_footprint.cli.trace import _export, _identity
 from otel_footprint.core.errors import ConfigurationError
-from otel_footprint.report.tree import words
+from otel_footprint.report.words import words
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -24,8 +24,9 @@ from otel_footprint.report.printable import printable
 from otel_footprint.report.sinks import InputFile, JsonSink, Sink
 from otel_footprint.report.summary import RunSummary
 from otel_footprint.report.table import TableSink
-from otel_footprint.report.tree import duration, render, words
+from otel_footprint.report.tree import duration, render
 from otel_footprint.report.why import why
+from otel_footprint.report.words import words
 from otel_footprint.telemetry import names
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
