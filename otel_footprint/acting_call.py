@@ -254,7 +254,7 @@ class ActingCall:
             planner.complete(planned, call, decisions)
             self._completed(call, decisions)
 
-        if self.options.findings is not None:
+        if self.options.findings is not None and not self.delivery.by_itself:  # else nothing could be taken out again
             with boundary.guard("findings.offer", _LEFT):
                 given = self._give(kwargs, self.options.findings, planned)
                 kwargs, facts = given.kwargs, replace(facts, findings=given.facts)

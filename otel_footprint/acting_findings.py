@@ -4,6 +4,7 @@ Rules
 -----
 - The window comes first: what a strategy leaves is what is offered and served.
 - The model gets its own words back, whatever else happens to the call.
+- A model whose answer has to have a form of the application's is not told to put anything into it.
 - A result is served as a ticket only where its tool call id names it alone in the window.
 - A fault of ours leaves the call without findings, never without an answer.
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from otel_footprint.core.call import FindingsFacts
-from otel_footprint.core.findings.offer import INSTRUCTION, reserved_schema
+from otel_footprint.core.findings.offer import INSTRUCTION, INSTRUCTION_OF_CALLS, reserved_schema
 from otel_footprint.core.findings.options import Findings
 from otel_footprint.core.findings.serving import is_collapsed, served_list, ticket
 from otel_footprint.core.findings.track import Track
@@ -58,7 +59,8 @@ class CallFindings:
         """The arguments to call with."""
         own = self._form.put_back(kwargs, self._memory)
         offer = (Track(options) if track is None else track).offer(window)
-        texts, tickets, served = [INSTRUCTION], dict[str, str](), dict[str, Message]()
+        said = INSTRUCTION_OF_CALLS if self._form.has_schema(kwargs) else INSTRUCTION
+        texts, tickets, served = [said], dict[str, str](), dict[str, Message]()
         if options.serve and track is not None:
             listed = served_list(track.ledger, track.refs)
             if listed is not None:

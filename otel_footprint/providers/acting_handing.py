@@ -87,6 +87,7 @@ class Stainless(Keywords):
             streamed=plain.streamed or (by_itself and asynchronous),
             holdable=plain.streamed and not by_itself,
             asynchronous=asynchronous,
+            by_itself=by_itself,
         )
 
     def answer(self, kwargs: Mapping[str, Any], response: Any) -> Any:

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_footprint.core.findings.offer import Undecorated, decorate
 from otel_footprint.core.findings.peeling import RESERVED, peel_text
 from otel_footprint.providers.findings_form import (
     Arriving,
+    Decorating,
     EmissionMemory,
     Offered,
     Offering,
@@ -39,20 +39,23 @@ class AnthropicFindings:
         tools = as_list(kwargs.get("tools")) if given(kwargs.get("tools")) else []
         if not tools:
             return None
-        undecorated: list[tuple[str, Undecorated]] = []
-        owned: set[str] = set()
+        decorating = Decorating(offering)
         new = dict(kwargs)
-        new["tools"] = [_decorated(tool, offering.reserved, undecorated, owned) for tool in tools]
+        new["tools"] = [_decorated(tool, decorating) for tool in tools]
         system = kwargs.get("system")
         if isinstance(system, str):
             theirs: list[Any] = [{"type": "text", "text": system}] if system else []
         else:
             theirs = as_list(system) if given(system) else []
-        if offering.texts:
+        if offering.texts and decorating.count:
             new["system"] = [*theirs, *({"type": "text", "text": text} for text in offering.texts)]
         if offering.tickets:
             new["messages"] = [_ticketed(message, offering.tickets) for message in as_list(kwargs.get("messages"))]
-        return Offered(new, tuple(undecorated), frozenset(owned))
+        return decorating.offered(new)
+
+    def has_schema(self, kwargs: Mapping[str, Any]) -> bool:
+        """A class, or a schema."""
+        return given(kwargs.get("output_format")) or field_of(kwargs.get("output_config"), "format") is not None
 
     def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:
         """Give the model its own words back."""
@@ -81,21 +84,14 @@ class AnthropicFindings:
         return AnthropicPeeler(memory, owned)
 
 
-def _decorated(
-    tool: Any, reserved: Mapping[str, Any], undecorated: list[tuple[str, Undecorated]], owned: set[str]
-) -> Any:
+def _decorated(tool: Any, decorating: Decorating) -> Any:
     if not isinstance(tool, Mapping) or tool.get("type") not in (None, "custom"):
         return tool
     name, schema = tool.get("name"), tool.get("input_schema")
     if not isinstance(name, str) or not isinstance(schema, Mapping):
         return tool
-    made = decorate(schema, reserved, strict=tool.get("strict") is True)
-    if isinstance(made, str):
-        undecorated.append((name, made))
-        if made == "owned":
-            owned.add(name)
-        return tool
-    return {**tool, "input_schema": made}
+    made = decorating.schema(name, schema, strict=tool.get("strict") is True)
+    return tool if made is None else {**tool, "input_schema": made}
 
 
 def _ticketed(message: Any, tickets: Mapping[str, str]) -> Any:

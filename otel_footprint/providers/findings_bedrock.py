@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_footprint.core.findings.offer import Undecorated, decorate
 from otel_footprint.providers.findings_form import (
     Arriving,
+    Decorating,
     EmissionMemory,
     Offered,
     Offering,
@@ -34,16 +34,19 @@ class BedrockFindings:
         tools = as_list(config.get("tools")) if isinstance(config, Mapping) else []
         if not tools or not isinstance(config, Mapping):
             return None
-        undecorated: list[tuple[str, Undecorated]] = []
-        owned: set[str] = set()
+        decorating = Decorating(offering)
         new = dict(kwargs)
-        decorated = [_decorated(tool, offering.reserved, undecorated, owned) for tool in tools]
+        decorated = [_decorated(tool, decorating) for tool in tools]
         new["toolConfig"] = {**config, "tools": decorated}
-        if offering.texts:
+        if offering.texts and decorating.count:
             new["system"] = [*as_list(kwargs.get("system")), *({"text": text} for text in offering.texts)]
         if offering.tickets:
             new["messages"] = [_ticketed(message, offering.tickets) for message in as_list(kwargs.get("messages"))]
-        return Offered(new, tuple(undecorated), frozenset(owned))
+        return decorating.offered(new)
+
+    def has_schema(self, kwargs: Mapping[str, Any]) -> bool:
+        """A text format in the output settings."""
+        return _get(kwargs.get("outputConfig"), "textFormat") is not None
 
     def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:
         """Give the model its own words back."""
@@ -76,19 +79,14 @@ def _get(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else None
 
 
-def _decorated(
-    tool: Any, reserved: Mapping[str, Any], undecorated: list[tuple[str, Undecorated]], owned: set[str]
-) -> Any:
+def _decorated(tool: Any, decorating: Decorating) -> Any:
     spec = _get(tool, "toolSpec")
     schema = _get(_get(spec, "inputSchema"), "json")
     name = _get(spec, "name")
     if not isinstance(schema, Mapping) or not isinstance(name, str):
         return tool
-    made = decorate(schema, reserved, strict=spec.get("strict") is True)
-    if isinstance(made, str):
-        undecorated.append((name, made))
-        if made == "owned":
-            owned.add(name)
+    made = decorating.schema(name, schema, strict=spec.get("strict") is True)
+    if made is None:
         return tool
     return {**tool, "toolSpec": {**spec, "inputSchema": {**spec["inputSchema"], "json": made}}}
 

@@ -7,6 +7,7 @@ Rules for a form
   objects are the SDK's own and new.
 - What the model wrote goes back into the history byte by byte where arguments are text, as equal JSON where they are an
   object; unless the application has changed that call since.
+- Where no tool can carry the argument, our texts stay out.
 - Our texts in the system part stand apart from the application's, so that whoever observes the call can leave them out.
 """
 
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, Protocol
 
-from otel_footprint.core.findings.offer import Undecorated
+from otel_footprint.core.findings.offer import Undecorated, decorate
 from otel_footprint.core.findings.peeling import RESERVED, Peeler, peel_text
 from otel_footprint.core.findings.stripping import strip_answer
 from otel_footprint.core.messages import Json, canonical_json
@@ -48,6 +49,35 @@ class Offered:
     owned: frozenset[str] = frozenset()
 
 
+class Decorating:
+    """Decorates the tools of one request, and keeps account. ``count`` is how many carry the argument now."""
+
+    def __init__(self, offering: Offering) -> None:
+        self.reserved: Final = offering.reserved
+        self.count = 0
+        self._undecorated: list[tuple[str, Undecorated]] = []
+        self._owned: set[str] = set()
+
+    def schema(self, name: str, schema: Mapping[str, Any] | None, *, strict: bool) -> dict[str, Any] | None:
+        """A tool's parameters with the argument; None where the tool is left alone."""
+        made = decorate(schema, self.reserved, strict=strict)
+        if not isinstance(made, str):
+            self.count += 1
+            return made
+        self.leave(name, made)
+        return None
+
+    def leave(self, name: str, why: Undecorated) -> None:
+        """A tool is left alone."""
+        self._undecorated.append((name, why))
+        if why == "owned":
+            self._owned.add(name)
+
+    def offered(self, kwargs: dict[str, Any]) -> Offered:
+        """The arguments with the tools in them, and the account."""
+        return Offered(kwargs, tuple(self._undecorated), frozenset(self._owned))
+
+
 class EventPeeler(Protocol):
     """Takes the reserved argument out of one stream, event by event."""
 
@@ -69,6 +99,10 @@ class FindingsForm(Protocol):
 
     def offer(self, kwargs: Mapping[str, Any], offering: Offering) -> Offered | None:
         """New arguments that carry the offering; None where the request offers no tool, which then goes as it is."""
+        ...
+
+    def has_schema(self, kwargs: Mapping[str, Any]) -> bool:
+        """Whether the answer has to have a form that the request gives."""
         ...
 
     def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:

@@ -15,10 +15,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_footprint.core.findings.offer import Undecorated, decorate
 from otel_footprint.core.findings.peeling import RESERVED
 from otel_footprint.providers.findings_form import (
     Arriving,
+    Decorating,
     EmissionMemory,
     Offered,
     Offering,
@@ -40,19 +40,21 @@ class GeminiFindings:
         tools = as_list(field_of(config, "tools")) if config is not None else []
         if not tools:
             return None
-        undecorated: list[tuple[str, Undecorated]] = []
-        owned: set[str] = set()
-        changes: dict[str, Any] = {
-            "tools": [_decorated_tool(tool, offering.reserved, undecorated, owned) for tool in tools]
-        }
-        if offering.texts:
+        decorating = Decorating(offering)
+        changes: dict[str, Any] = {"tools": [_decorated_tool(tool, decorating) for tool in tools]}
+        if offering.texts and decorating.count:
             changes["system_instruction"] = _with_texts(field_of(config, "system_instruction"), offering.texts)
         new = dict(kwargs)
         new["config"] = _changed(config, changes)
         contents = kwargs.get("contents")
         if offering.tickets and isinstance(contents, list):
             new["contents"] = [_ticketed(content, offering.tickets) for content in contents]
-        return Offered(new, tuple(undecorated), frozenset(owned))
+        return decorating.offered(new)
+
+    def has_schema(self, kwargs: Mapping[str, Any]) -> bool:
+        """A schema of either kind."""
+        config = kwargs.get("config")
+        return any(field_of(config, name) is not None for name in ("response_schema", "response_json_schema"))
 
     def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:
         """Give the model its own words back."""
@@ -93,34 +95,27 @@ def _with_texts(system: Any, texts: tuple[str, ...]) -> Any:
     return {"role": field_of(system, "role") or "user", "parts": [*parts, *({"text": text} for text in texts)]}
 
 
-def _decorated_tool(
-    tool: Any, reserved: Mapping[str, Any], undecorated: list[tuple[str, Undecorated]], owned: set[str]
-) -> Any:
+def _decorated_tool(tool: Any, decorating: Decorating) -> Any:
     declared = as_list(field_of(tool, "function_declarations"))
     if not declared:
         if callable(tool) and isinstance(getattr(tool, "__name__", None), str):
-            undecorated.append((tool.__name__, "no-schema"))
+            decorating.leave(tool.__name__, "no-schema")
         return tool
-    made = [_decorated(function, reserved, undecorated, owned) for function in declared]
+    made = [_decorated(function, decorating) for function in declared]
     return _changed(tool, {"function_declarations": made})
 
 
-def _decorated(
-    function: Any, reserved: Mapping[str, Any], undecorated: list[tuple[str, Undecorated]], owned: set[str]
-) -> Any:
+def _decorated(function: Any, decorating: Decorating) -> Any:
     name = str(field_of(function, "name"))
     as_json = field_of(function, "parameters_json_schema")
     own = field_of(function, "parameters") if as_json is None else None
     schema = _properties_of(own) if as_json is None else as_json
-    made = decorate(schema, reserved, strict=False)
-    if isinstance(made, str):
-        undecorated.append((name, made))
-        if made == "owned":
-            owned.add(name)
+    made = decorating.schema(name, schema, strict=False)
+    if made is None:
         return function
     if own is None:
         return _changed(function, {"parameters_json_schema": made})
-    argument = google_schema(reserved)
+    argument = google_schema(decorating.reserved)
     if isinstance(own, Mapping):
         return _changed(
             function, {"parameters": {**own, "properties": {**(schema or {})["properties"], RESERVED: argument}}}

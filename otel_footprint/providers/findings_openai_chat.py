@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from otel_footprint.core.findings.offer import Undecorated, decorate
 from otel_footprint.core.findings.peeling import RESERVED
 from otel_footprint.providers.findings_form import (
+    Decorating,
     EmissionMemory,
     Offered,
     Offering,
@@ -37,24 +37,28 @@ class OpenAIChatFindings:
     def offer(self, kwargs: Mapping[str, Any], offering: Offering) -> Offered | None:
         """Decorate the tools and add our texts."""
         new = dict(kwargs)
-        undecorated: list[tuple[str, Undecorated]] = []
-        owned: set[str] = set()
+        decorating = Decorating(offering)
         found = False
         for name, nested in (("tools", True), ("functions", False)):
             if not given(kwargs.get(name)):
                 continue
             tools = as_list(kwargs[name])
             found = found or bool(tools)
-            new[name] = [_decorated(tool, nested, offering.reserved, undecorated, owned) for tool in tools]
+            new[name] = [_decorated(tool, nested, decorating) for tool in tools]
         if not found:
             return None
         messages = as_list(kwargs.get("messages"))
         place = next((at for at, one in enumerate(messages) if field_of(one, "role") not in _SYSTEM), len(messages))
         role = field_of(messages[0], "role") if place else "system"
-        ours = [{"role": role, "content": text} for text in offering.texts]
+        ours = [{"role": role, "content": text} for text in offering.texts if decorating.count]
         rest = [_ticketed(message, offering.tickets) for message in messages[place:]]
         new["messages"] = [*messages[:place], *ours, *rest]
-        return Offered(new, tuple(undecorated), frozenset(owned))
+        return decorating.offered(new)
+
+    def has_schema(self, kwargs: Mapping[str, Any]) -> bool:
+        """A class, or ``json_schema``."""
+        form = kwargs.get("response_format")
+        return given(form) and (not isinstance(form, Mapping) or form.get("type") == "json_schema")
 
     def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:
         """Give the model its own words back."""
@@ -83,21 +87,12 @@ class OpenAIChatFindings:
         return ChatPeeler(memory, owned)
 
 
-def _decorated(
-    tool: Any,
-    nested: bool,
-    reserved: Mapping[str, Any],
-    undecorated: list[tuple[str, Undecorated]],
-    owned: set[str],
-) -> Any:
+def _decorated(tool: Any, nested: bool, decorating: Decorating) -> Any:
     function = tool.get("function") if nested and isinstance(tool, Mapping) else tool
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         return tool
-    schema = decorate(function.get("parameters"), reserved, strict=function.get("strict") is True)
-    if isinstance(schema, str):
-        undecorated.append((function["name"], schema))
-        if schema == "owned":
-            owned.add(function["name"])
+    schema = decorating.schema(function["name"], function.get("parameters"), strict=function.get("strict") is True)
+    if schema is None:
         return tool
     changed = {**function, "parameters": schema}
     return {**tool, "function": changed} if nested else changed

@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_footprint.core.findings.offer import INSTRUCTION, Undecorated, decorate
+from otel_footprint.core.findings.offer import INSTRUCTION_BEGINS
 from otel_footprint.core.findings.peeling import RESERVED
 from otel_footprint.providers.findings_form import (
     Arriving,
+    Decorating,
     EmissionMemory,
     Offered,
     Offering,
@@ -40,18 +41,22 @@ class OpenAIResponsesFindings:
         tools = as_list(kwargs.get("tools")) if given(kwargs.get("tools")) else []
         if not tools:
             return None
-        undecorated: list[tuple[str, Undecorated]] = []
-        owned: set[str] = set()
+        decorating = Decorating(offering)
         new = dict(kwargs)
-        new["tools"] = [_decorated(tool, offering.reserved, undecorated, owned) for tool in tools]
+        new["tools"] = [_decorated(tool, decorating) for tool in tools]
         instructions = kwargs.get("instructions")
-        if instructions is None or isinstance(instructions, str) or not given(instructions):
+        if decorating.count and (isinstance(instructions, str) or not given(instructions)):
             theirs = [instructions] if isinstance(instructions, str) and instructions else []
             new["instructions"] = "\n\n".join([*theirs, *offering.texts])
         items = kwargs.get("input")
         if offering.tickets and isinstance(items, list):
             new["input"] = [_ticketed(item, offering.tickets) for item in items]
-        return Offered(new, tuple(undecorated), frozenset(owned))
+        return decorating.offered(new)
+
+    def has_schema(self, kwargs: Mapping[str, Any]) -> bool:
+        """A class, or ``json_schema``."""
+        form = field_of(kwargs.get("text"), "format")
+        return given(kwargs.get("text_format")) or field_of(form, "type") == "json_schema"
 
     def put_back(self, kwargs: Mapping[str, Any], memory: EmissionMemory) -> dict[str, Any]:
         """Give the model its own words back."""
@@ -73,26 +78,19 @@ class OpenAIResponsesFindings:
             if isinstance(properties, dict) and getattr(tool, "name", None) not in owned:
                 properties.pop(RESERVED, None)
         instructions = getattr(response, "instructions", None)
-        if isinstance(instructions, str) and INSTRUCTION in instructions:
-            response.instructions = instructions.partition(INSTRUCTION)[0].removesuffix("\n\n") or None
+        if isinstance(instructions, str) and INSTRUCTION_BEGINS in instructions:
+            response.instructions = instructions.partition(INSTRUCTION_BEGINS)[0].removesuffix("\n\n") or None
 
     def peeler(self, memory: EmissionMemory, owned: frozenset[str]) -> ResponsesPeeler:
         """One for a stream of events."""
         return ResponsesPeeler(self, memory, owned)
 
 
-def _decorated(
-    tool: Any, reserved: Mapping[str, Any], undecorated: list[tuple[str, Undecorated]], owned: set[str]
-) -> Any:
+def _decorated(tool: Any, decorating: Decorating) -> Any:
     if field_of(tool, "type") != "function" or not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
         return tool
-    schema = decorate(tool.get("parameters"), reserved, strict=tool.get("strict") is not False)
-    if isinstance(schema, str):
-        undecorated.append((tool["name"], schema))
-        if schema == "owned":
-            owned.add(tool["name"])
-        return tool
-    return {**tool, "parameters": schema}
+    schema = decorating.schema(tool["name"], tool.get("parameters"), strict=tool.get("strict") is not False)
+    return tool if schema is None else {**tool, "parameters": schema}
 
 
 def _ticketed(item: Any, tickets: Mapping[str, str]) -> Any:
@@ -185,7 +183,9 @@ class ResponsesPeeler:
                 item = event.item.model_copy(deep=True)
                 take_from_item(item, self._memory, self._owned)
                 return (event.model_copy(update={"item": item}),)
-            case _ if hasattr(event, "response"):  # the whole so far, with the instructions and the tools of the request
+            case _ if hasattr(
+                event, "response"
+            ):  # the whole so far, with the instructions and the tools of the request
                 return (event.model_copy(update={"response": self.result(event.response)}),)
             case _:
                 return (event,)

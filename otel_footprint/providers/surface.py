@@ -138,12 +138,13 @@ class Delivery:
     """How the application asked for the answer.
 
     ``holdable``: a stream that can be read to its end and played back without a difference but in time. A response whose
-    body the application reads by itself cannot. ``asynchronous``: ``aplan`` is awaited in place of ``plan``.
+    body the application reads by itself cannot: ``by_itself``. ``asynchronous``: ``aplan`` is awaited in place of ``plan``.
     """
 
     streamed: bool = False
     holdable: bool = False
     asynchronous: bool = False
+    by_itself: bool = False
 
 
 class Acting(Protocol):

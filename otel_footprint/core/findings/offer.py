@@ -25,15 +25,20 @@ OFFERED_LIMIT: Final = 32
 Undecorated: TypeAlias = Literal["strict", "owned", "no-object", "no-schema"]
 """Why a tool is left alone: its schema is strict, has a property of that name, takes no object, or is not in the request."""
 
-INSTRUCTION: Final = (
-    f"A tool whose parameters list `{RESERVED}` takes it as an optional argument, in which you say what you make of results; "
+INSTRUCTION_BEGINS: Final = f"A tool whose parameters list `{RESERVED}` takes it as an optional argument, in which you say what you make of results; "
+_OF_CALLS: Final = (
     "leave it out for any other tool. `basis`: 'direct' when "
     "you call because a result told you to, 'exploratory' when you are looking around. `previous`: for each earlier result "
     "that you can judge now, its `toolCallId` and a `standing`: 'fact' (you rely on it), 'open' (not settled), 'noise' (of no "
     "use here) or 'ruled-out' (shown to be wrong or not to apply). With a fact give the values you rely on as `assertions`. "
-    "Say nothing about a result that you cannot judge. When your answer as a whole is a JSON object you may put "
-    f"`{RESERVED}` into it as well. It is taken out before anyone else reads it."
+    "Say nothing about a result that you cannot judge. "
 )
+_OF_ANSWERS: Final = f"When your answer as a whole is a JSON object you may put `{RESERVED}` into it as well. "
+_ENDS: Final = "It is taken out before anyone else reads it."
+
+INSTRUCTION: Final = INSTRUCTION_BEGINS + _OF_CALLS + _OF_ANSWERS + _ENDS
+INSTRUCTION_OF_CALLS: Final = INSTRUCTION_BEGINS + _OF_CALLS + _ENDS
+"""Where the answer has to have a form of the application's: nothing is said of putting anything into it."""
 
 
 @dataclass(frozen=True, slots=True)

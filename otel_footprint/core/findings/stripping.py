@@ -3,7 +3,8 @@
 Rules
 -----
 - Out of tool call arguments (an object, or text that begins as one), and out of a text that as a whole is a JSON object;
-  both only of assistant messages. What a tool of the application's own takes under that name stays.
+  both only of assistant messages. What a tool of the application's own takes under that name stays, unless it has the form
+  of a declaration (an object with a basis or with standings): then it is read as one, wherever it came from.
 - A message without it is given back as it is. A history that holds the model's own words and one that holds what the
   application saw of them are the same history.
 - Each distinct message is looked at once; what was found is remembered for the ``REMEMBERED`` newest.
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from otel_footprint.core.findings.declaring import Declared, read_texts, read_value
+from otel_footprint.core.findings.declaring import RAW_LIMIT, Declared, read_texts, read_value
 from otel_footprint.core.findings.peeling import RESERVED, peel_text
 from otel_footprint.core.messages import Json, Message, Part, Text, ToolCall
 
@@ -74,11 +75,10 @@ def strip(message: Message, owned: frozenset[str] = frozenset()) -> Stripped:
     for part in message.parts:
         match part:
             case ToolCall(name=name, arguments=arguments):
-                if name not in owned:
-                    arguments, declared = _strip_arguments(arguments)
-                    if declared is not None:
-                        emissions.append(Emission(declared, number))
-                        part = replace(part, arguments=arguments)
+                arguments, declared = _strip_arguments(arguments, owned=name in owned)
+                if declared is not None:
+                    emissions.append(Emission(declared, number))
+                    part = replace(part, arguments=arguments)
                 number += 1
             case Text(text) if len(texts) == 1 and not message.tool_calls:
                 seen, declared = strip_answer(text)
@@ -93,16 +93,30 @@ def strip(message: Message, owned: frozenset[str] = frozenset()) -> Stripped:
     return Stripped(replace(message, parts=tuple(parts)), tuple(emissions))
 
 
-def _strip_arguments(arguments: Json) -> tuple[Json, Declared | None]:
+def _strip_arguments(arguments: Json, *, owned: bool) -> tuple[Json, Declared | None]:
     if isinstance(arguments, dict):
-        if RESERVED not in arguments:
+        if RESERVED not in arguments or (owned and not _is_declaration(arguments[RESERVED])):
             return arguments, None
         rest = {key: value for key, value in arguments.items() if key != RESERVED}
         return rest, read_value(arguments[RESERVED])
     if isinstance(arguments, str):
         seen, raw = peel_text(arguments)
-        return (seen, read_texts(raw)) if raw else (arguments, None)
+        if not raw or (owned and not _is_declaration(_parsed(raw[-1]))):
+            return arguments, None
+        return seen, read_texts(raw)
     return arguments, None
+
+
+def _is_declaration(value: Json) -> bool:
+    return isinstance(value, dict) and ("basis" in value or "previous" in value)
+
+
+def _parsed(text: str) -> Json:
+    try:
+        value: Json = json.loads(text) if len(text) <= RAW_LIMIT else None
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def strip_answer(text: str) -> tuple[str, Declared | None]:

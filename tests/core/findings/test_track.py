@@ -8,7 +8,7 @@ from otel_footprint.core.evidence.verdicts import Carrier, Judgement, Value
 from otel_footprint.core.findings.declaring import DeclaredStanding
 from otel_footprint.core.findings.ledger import At
 from otel_footprint.core.findings.options import Findings
-from otel_footprint.core.findings.stripping import Stripper, strip
+from otel_footprint.core.findings.stripping import Stripped, Stripper, strip
 from otel_footprint.core.findings.track import Track
 from otel_footprint.core.messages import Message, Text, ToolCall
 
@@ -211,4 +211,18 @@ def test_a_history_with_the_models_own_words_is_the_history_the_application_saw(
         assert stripped[2] is prose
         assert stripped[3] is person
     assert stripper.window((seen, person), frozenset()) == (seen, person)
-    assert stripper.window((mine,), frozenset({"t"})) == (mine,)
+
+
+def test_what_a_tool_of_the_application_takes_is_read_where_it_is_a_declaration_and_else_left_alone():
+    owned = frozenset({"t"})
+    mine = Message("assistant", (ToolCall("c", "t", {"q": 1, "_findings": {"basis": "direct"}}),))
+    text = Message("assistant", (ToolCall("c", "t", '{"q": 1, "_findings": {"previous": []}}'),))
+    for message in (mine, text):
+        found = strip(message, owned)
+        assert len(found.emissions) == 1
+        assert "_findings" not in str(found.message.tool_calls[0].arguments)
+    for value in ("a note", {"note": 1}, None, [{"basis": "direct"}]):
+        theirs = Message("assistant", (ToolCall("c", "t", {"q": 1, "_findings": value}),))
+        assert strip(theirs, owned) == Stripped(theirs)
+    broken = Message("assistant", (ToolCall("c", "t", '{"_findings": {"basis": "dir'),))
+    assert strip(broken, owned).message is broken
