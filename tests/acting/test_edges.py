@@ -111,12 +111,13 @@ def test_a_cancelled_call_leaves_nothing_open(act: Callable[..., Sink]) -> None:
 
     async def cancel(agent: Agent) -> None:
         task = asyncio.ensure_future(agent.api.call(agent.history))
-        await asyncio.sleep(0.05)
+        while not provider.requests:
+            await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    with ScriptedProvider([Text("Late.", delay=0.5), Text("Hello.")]) as provider:
+    with ScriptedProvider([Text("Late.", delay=5.0), Text("Hello.")]) as provider:
         agent = Agent("openai-chat-async", provider)
         agent.history.append(agent.api.say("Hi"))
         run(cancel(agent))

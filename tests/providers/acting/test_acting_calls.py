@@ -51,7 +51,7 @@ def test_the_planned_window_is_sent_and_the_application_s_list_stays(stage):
     assert stage.sent == [SHORT]
     assert messages == ASK
     assert messages[0] is first
-    assert stage.director.seen == ["begin", "plan", "revision", "finish"]
+    assert stage.director.seen == ["begin", "plan", "revision", "take_out", "finish"]
     assert stage.director.handed == [answer]
     assert stage.provider.requests[0].json["temperature"] == 0
 
@@ -128,7 +128,9 @@ def test_every_way_to_call_is_acted_on_once(stage, way):
     assert stage.hook.tokens == stage.director.made
     streamed = ("stream" in way and way != "streaming-response") or "helper" in way
     assert stage.director.deliveries[0].streamed is streamed
-    assert stage.director.seen == (["begin", "plan"] if streamed else ["begin", "plan", "revision", "finish"])
+    assert stage.director.seen == (
+        ["begin", "plan"] if streamed else ["begin", "plan", "revision", "take_out", "finish"]
+    )
     assert stage.sink.open_spans == ()
 
 
@@ -193,7 +195,7 @@ def test_an_answer_is_asked_for_again_with_the_failed_one_and_the_correction(sta
     assert SYNC[way](stage.plays(WRONG, LEFT), model="m") == "W-1042 left today."
     assert stage.sent == [ASK, CORRECTED]
     assert stage.hook.tokens == stage.director.made
-    assert stage.director.seen == ["begin", "plan", "revision", "plan", "revision", "finish"]
+    assert stage.director.seen == ["begin", "plan", "revision", "plan", "revision", "take_out", "finish"]
     assert len(stage.director.handed) == 1
 
 

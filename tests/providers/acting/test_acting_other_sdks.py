@@ -41,6 +41,7 @@ METHODS = [
         for module in (anthropic.resources.messages, anthropic.resources.beta.messages)
         for kind in (module.Messages, module.AsyncMessages)
         for name in ("create", "parse", "stream")
+        if name in vars(kind)
     ),
     (BaseClient, "_make_api_call"),
 ]
