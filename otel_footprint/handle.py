@@ -92,6 +92,7 @@ class Conversation(FindingsVerbs):
         self._open = ExitStack()
         self._entered = False
         self._left = False
+        self._told = False
 
     @property
     def acts(self) -> bool:
@@ -193,6 +194,7 @@ class Conversation(FindingsVerbs):
     def filed(self, filed: Filed) -> None:
         with boundary.guard("conversation.filed"):
             with self._lock:
+                self._told = True
                 restood = None if filed.after is None else self._answers.restand(filed.thread, filed.after)
                 self._summary = self._summary.filed(filed.rows)
                 if restood is not None:
@@ -266,6 +268,8 @@ class Conversation(FindingsVerbs):
             self._count(settled)
             if running is not None:
                 running.emitter.summarise(span, self._summary)
+                if self._told and self.named:
+                    running.share(self.id)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

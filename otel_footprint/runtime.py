@@ -319,6 +319,13 @@ class Runtime:
                 window = self.director.planner.saved(conversation_id)
         return SavedConversation(id=conversation_id, named=named, text=text, window=window, session=session)
 
+    def share(self, conversation_id: str) -> None:
+        """Put what the application said of a conversation where other workers find it."""
+        if self.sharing is not None:
+            call = self.sharing.call(conversation_id)
+            call.completed()
+            call.save()
+
     def restore(self, conversation_id: str, saved: SavedConversation, evidence: Evidence | None = None) -> None:
         """Go on with what was saved. ``evidence`` are the settings of this conversation, where it has its own."""
         with boundary.guard("runtime.restore"):

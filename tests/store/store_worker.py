@@ -49,7 +49,8 @@ def decided(one: Any) -> dict[str, Any]:
 def answer(client: openai.OpenAI, given: dict[str, Any]) -> dict[str, Any]:
     """One question: the loop of its tools, and its answer."""
     history: list[Any] = [*given["history"], {"role": "user", "content": given["question"]}]
-    with otel_footprint.conversation(given["id"]) as conversation:
+    window = SlidingWindow(given["window"]) if given.get("window") else None
+    with otel_footprint.conversation(given["id"], window=window) as conversation:
         while True:
             response = client.chat.completions.create(model="a-model", messages=[SYSTEM, *history], tools=TOOLS)
             message = response.choices[0].message
@@ -59,16 +60,15 @@ def answer(client: openai.OpenAI, given: dict[str, Any]) -> dict[str, Any]:
             for call in message.tool_calls:
                 content = json.dumps(given["results"][json.loads(call.function.arguments)["id"]])
                 history.append({"role": "tool", "tool_call_id": call.id, "content": content})
+        if given.get("declare"):
+            conversation.declare(*given["declare"])
         found = [decided(one) for one in conversation.decisions]
     return {"history": history, "decided": found, "faults": boundary.fault_counts()}
 
 
 def main() -> None:
     settings = json.loads(sys.argv[1])
-    window = SlidingWindow(settings["window"]) if settings.get("window") else None
-    otel_footprint.instrument(
-        store=settings["store"], window=window, keep_last_tool_results=0, findings=settings.get("findings")
-    )
+    otel_footprint.instrument(store=settings["store"], keep_last_tool_results=0, findings=True)
     client = openai.OpenAI(base_url=settings["provider"], api_key="x", max_retries=0)
     print("ready", flush=True)
     for line in sys.stdin:

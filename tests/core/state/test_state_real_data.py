@@ -65,6 +65,12 @@ def test_without_text_windows_and_counts_agree_and_nothing_is_accused(
                 one, judgements=(), calls=(), findings=None
             )
             for here, there in zip(one.judgements, two.judgements, strict=True):
-                if here.verdict != there.verdict:
-                    assert number
-                    assert (there.verdict, "unseen_history" in there.reasons) == ("inconclusive", True)
+                if here.verdict == there.verdict:
+                    continue
+                assert number
+                if there.verdict == "inconclusive":
+                    assert "unseen_history" in there.reasons
+                else:  # what the model also said to a tool is found there, where the result that left is not known
+                    lost = {value.text for value in here.values if value.flagged}
+                    assert {value.status for value in here.values if value.flagged} == {"evicted"}
+                    assert {value.status for value in there.values if value.text in lost} == {"echoed"}
