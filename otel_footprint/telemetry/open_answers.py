@@ -5,6 +5,7 @@ Rules
 - The last answer of each thread is open until the thread gives another one, or the conversation ends. Then it is settled: it
   is counted as it stands, once.
 - At most ``THREADS_LIMIT`` threads; past that the one that answered longest ago is settled.
+- What was sent and answered is not kept: an answer may be open for as long as the conversation lives.
 - Not thread-safe: its owner has a lock.
 """
 
@@ -42,9 +43,10 @@ class OpenAnswers:
         thread = emission.decisions.thread
         settled: list[OpenAnswer] = []
         before = self._by_thread.pop(thread, None)
-        if before is not None and before.emission.call is not emission.call:
+        if before is not None and before.emission.decisions.window is not emission.decisions.window:
             settled.append(before)
-        self._by_thread[thread] = OpenAnswer(emission)
+        call = replace(emission.call, messages=(), system=(), outputs=(), planned=None)
+        self._by_thread[thread] = OpenAnswer(replace(emission, call=call))
         if len(self._by_thread) > THREADS_LIMIT:
             settled.append(self._by_thread.popitem(last=False)[1])
         return tuple(settled)

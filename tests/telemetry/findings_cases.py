@@ -65,6 +65,7 @@ from tests.telemetry.telemetry_cases import (
     names_,
     texts,
     value,
+    window,
 )
 
 AT: dict[str, Any] = {"turn": 2, "iteration": 3}
@@ -213,6 +214,7 @@ def open_call(*assessments: AnswerAssessment, thread: int = 1, findings: Any = N
     made = decisions(
         *(judgement(choice=choice) for choice in range(len(assessments))),
         thread=thread,
+        window=window(),
         findings=findings or FindingsChange(assessments=assessments),
     )
     return Emission(decisions=made, span=None, context=context.Context(), call=replace(CALL), open=True)

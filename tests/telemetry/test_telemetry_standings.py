@@ -11,9 +11,11 @@ from opentelemetry import context
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from otel_footprint.core.assessment.fold import REASON_CODES, AnswerStanding
+from otel_footprint.core.call import Output
 from otel_footprint.core.findings.change import FindingsChange
 from otel_footprint.core.findings.rows import ConflictRow, ContingentRow, Row, StandingRow
 from otel_footprint.core.findings.standing import STANDINGS
+from otel_footprint.core.messages import Message, Text
 from otel_footprint.telemetry.open_answers import THREADS_LIMIT, OpenAnswers
 from otel_footprint.telemetry.summary import Summary
 from tests.telemetry.findings_cases import (
@@ -175,6 +177,17 @@ def test_the_last_answer_of_a_thread_is_open_until_the_next() -> None:
     assert (settled.emission, settled.changed) == (first, False)
     assert [one.emission for one in open_answers.settle()] == [other, second]
     assert open_answers.settle() == ()
+
+
+def test_nothing_that_was_sent_is_kept_for_an_open_answer() -> None:
+    open_answers = OpenAnswers()
+    said = Message("user", (Text("a question"),))
+    emission = open_call(answers("consistent"))
+    open_answers.given(replace(emission, call=replace(emission.call, messages=(said,), outputs=(Output(said),))))
+
+    [settled] = open_answers.settle()
+    assert (settled.emission.call.messages, settled.emission.call.outputs) == ((), ())
+    assert settled.emission.call.model == "gpt-x"
 
 
 def test_an_answer_stands_otherwise_until_it_is_settled() -> None:
