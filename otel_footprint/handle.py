@@ -26,7 +26,7 @@ from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
 from otel_footprint.findings_verbs import Filed, FindingsVerbs
 from otel_footprint.installing import checked_strategy
-from otel_footprint.restoring import document_of, saved_in
+from otel_footprint.restoring import document_of, go_on, saved_in, saved_of, windows_of
 from otel_footprint.telemetry.open_answers import OpenAnswer, OpenAnswers
 from otel_footprint.telemetry.summary import Summary
 from otel_footprint.window_view import Window
@@ -139,7 +139,7 @@ class Conversation(FindingsVerbs):
         named = self._given_id is not None
         if running is None:
             return document_of(SavedConversation(id=self.id, named=named, text=text))
-        return document_of(running.saved(self.id, named=named, text=text))
+        return document_of(saved_of(running, self.id, named=named, text=text))
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:
@@ -217,7 +217,7 @@ class Conversation(FindingsVerbs):
 
     def _saved(self) -> WindowState:
         running = runtime.current()
-        return running.windows(self.id) if running is not None else WindowState()
+        return windows_of(running, self.id) if running is not None else WindowState()
 
     def __enter__(self) -> Conversation:
         if self._entered:
@@ -246,7 +246,7 @@ class Conversation(FindingsVerbs):
         if running is not None and (self.acts or (self._restore is not None and self._restore.window.lines)):
             running.act()
         if running is not None and self._restore is not None:
-            running.restore(self.id, self._restore, self.evidence_options)
+            go_on(running, self.id, self._restore, self.evidence_options)
 
     def _agent_invocation(self, running: runtime.Runtime | None) -> LocalAgentInvocation:
         providers = running.providers if running is not None else runtime.Providers()
@@ -268,8 +268,8 @@ class Conversation(FindingsVerbs):
             self._count(settled)
             if running is not None:
                 running.emitter.summarise(span, self._summary)
-                if self._told and self.named:
-                    running.share(self.id)
+                if self._told and self.named and running.sharing is not None:
+                    running.sharing.told(self.id)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -31,8 +31,6 @@ from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.answers import answer_texts
 from otel_footprint.core.findings.ledger import At
-from otel_footprint.core.state.values import SavedConversation
-from otel_footprint.core.window.saving import WindowState
 from otel_footprint.genai.hook import FootprintHook, HookCall, other_hooks
 from otel_footprint.genai.instrumentation import turn_off, turn_on
 from otel_footprint.genai.sdks import SdkState
@@ -205,9 +203,10 @@ class Runtime:
             handle.record(decisions)
             if emission.open:
                 handle.answered(emission)
-        self._take_waiting()
+        self.take_waiting()
 
-    def _take_waiting(self) -> None:
+    def take_waiting(self) -> None:
+        """Take in the calls that came in while the store was half written."""
         while self._waiting and not self._busy:
             self._complete(replace(self._waiting.popleft(), span=None))
 
@@ -275,7 +274,7 @@ class Runtime:
         """The findings of a conversation's threads, the one that was called last first; under the lock."""
         with self.exclusively() as store:
             yield store.tracks(conversation_id)
-        self._take_waiting()
+        self.take_waiting()
 
     def file_drafts(
         self, emission: Emission, judgements: Sequence[Judgement], evidence: Evidence
@@ -303,55 +302,19 @@ class Runtime:
         """The answers of a call stand otherwise, by what the application said of them."""
         self._agents.restands(before.span, before.decisions, after.decisions)
 
-    def windows(self, conversation_id: str) -> WindowState:
-        """The windows of this conversation, as they can be saved."""
-        if self.director is not None:
-            with boundary.guard("runtime.saved"), self.lock:
-                return self.director.planner.saved(conversation_id)
-        return WindowState()
-
-    def saved(self, conversation_id: str, *, named: bool, text: bool) -> SavedConversation:
-        """All that is known of this conversation, at one moment. ``named``: the application gave the id."""
-        window, session = WindowState(), None
-        with boundary.guard("runtime.saved"), self.lock:
-            session = self._store.saved(conversation_id, text=text)
-            if self.director is not None:
-                window = self.director.planner.saved(conversation_id)
-        return SavedConversation(id=conversation_id, named=named, text=text, window=window, session=session)
-
-    def share(self, conversation_id: str) -> None:
-        """Put what the application said of a conversation where other workers find it."""
-        if self.sharing is not None:
-            call = self.sharing.call(conversation_id)
-            call.completed()
-            call.save()
-
-    def restore(self, conversation_id: str, saved: SavedConversation, evidence: Evidence | None = None) -> None:
-        """Go on with what was saved. ``evidence`` are the settings of this conversation, where it has its own."""
-        with boundary.guard("runtime.restore"):
-            with self.exclusively() as store:
-                now = time.time()
-                threads: frozenset[int] = frozenset()
-                if saved.session is not None:
-                    store.restore(conversation_id, saved.session, evidence=evidence, now=now)
-                    threads = frozenset(thread.number for thread in saved.session.threads)
-                if self.director is not None:
-                    self.director.planner.restore(conversation_id, saved.window, now=now, threads=threads)
-            self._take_waiting()
-
     def hand_in(self, conversation_id: str, text: str, name: str) -> None:
         """Evidence that no tool returned: a retrieved document, a file."""
         with boundary.guard("runtime.hand_in"):
             with self.exclusively() as store:
                 store.hand_in(conversation_id, text, name, now=time.time())
-            self._take_waiting()
+            self.take_waiting()
 
     def say(self, conversation_id: str, text: str) -> None:
         """Words of the person or the application that are in no message."""
         with boundary.guard("runtime.say"):
             with self.exclusively() as store:
                 store.say(conversation_id, text, now=time.time())
-            self._take_waiting()
+            self.take_waiting()
 
     def after_fork_in_child(self) -> None:
         """The child's own lock; its store is a copy that was whole when the fork took the lock."""

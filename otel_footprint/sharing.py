@@ -27,6 +27,7 @@ from otel_footprint import boundary
 from otel_footprint.core.errors import FootprintError
 from otel_footprint.core.state.breaker import Breaker
 from otel_footprint.core.state.document import from_document, to_document
+from otel_footprint.restoring import go_on, saved_of
 
 if TYPE_CHECKING:
     from otel_footprint.runtime import Runtime
@@ -95,6 +96,12 @@ class Sharing:
         """A call of a conversation begins."""
         return SharedCall(self, conversation_id)
 
+    def told(self, conversation_id: str) -> None:
+        """The application has said something of a conversation since its last call."""
+        call = self.call(conversation_id)
+        call.completed()
+        call.save()
+
     def _open(self) -> None:
         with boundary.guard("store.open", _WITHOUT):
             self._store.open()
@@ -111,7 +118,7 @@ class Sharing:
         """Go on with the document."""
         with boundary.guard("store.document", _WITHOUT):
             saved = from_document(json.loads(kept.document), "the document in the store")
-            self._running.restore(conversation_id, saved)
+            go_on(self._running, conversation_id, saved)
             self._has(conversation_id, kept.version)
 
     def write(self, conversation_id: str) -> Future[None] | None:
@@ -120,7 +127,7 @@ class Sharing:
 
     def _put(self, conversation_id: str) -> None:
         with self._stripes[hash(conversation_id) % len(self._stripes)]:  # what is written later has come further
-            saved = self._running.saved(conversation_id, named=True, text=self._store.keeps_text)
+            saved = saved_of(self._running, conversation_id, named=True, text=self._store.keeps_text)
             if saved.session is None:
                 return
             document = json.dumps(to_document(saved), ensure_ascii=False, separators=(",", ":"))
