@@ -38,6 +38,7 @@ class Worker:
     def __init__(self, variant: str, api: str) -> None:
         script = Path(__file__).with_name("overhead_worker.py")
         self.variant = variant
+        self.acts = variant.startswith("footprint-window-")  # a span for each visit that did something, too
         self.process = subprocess.Popen(
             [sys.executable, str(script), variant, api], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -52,7 +53,7 @@ class Worker:
         self.calls += samples * (3 if size >= 6 else 2)
         answer = self._read()
         expected = 0 if self.variant == "none" else self.calls
-        if answer["spans"] != expected:
+        if answer["spans"] != expected and not (self.acts and answer["spans"] > expected):
             raise SystemExit(
                 f"{self.variant}: {answer['spans']} spans for {expected} calls: the figures would mean nothing"
             )

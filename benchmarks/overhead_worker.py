@@ -222,10 +222,11 @@ def turn_on(variant: str, api: str) -> str:
             from openinference.instrumentation.anthropic import AnthropicInstrumentor as OpenInference
         OpenInference().instrument()
         return _version(f"openinference-instrumentation-{api}")
-    if variant == "footprint":
+    if variant == "footprint" or variant.startswith("footprint-window-"):
         import otel_footprint
 
-        otel_footprint.instrument()
+        turns = variant.removeprefix("footprint").removeprefix("-window-")
+        otel_footprint.instrument(window=otel_footprint.SlidingWindow(int(turns)) if turns else None)
         return _version("otel-footprint")
     raise SystemExit(f"unknown variant {variant!r}")
 
