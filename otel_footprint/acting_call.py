@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
-
-from opentelemetry.context import attach, detach
 
 from otel_footprint import acting_driving, boundary
 from otel_footprint.acting_findings import CallFindings, Given
@@ -27,8 +25,8 @@ from otel_footprint.acting_token import CHILD, Token, with_mark
 from otel_footprint.core.errors import UnsupportedValuesError, WindowUnmeasurableError
 from otel_footprint.core.findings.change import with_drafts
 from otel_footprint.core.revision import correction, flagged_values, standing_action
-from otel_footprint.core.window.items import Kept
 from otel_footprint.core.window.strategy import WindowResult
+from otel_footprint.providers.acting_calls import attached
 from otel_footprint.telemetry.window_facts import VisitFacts
 
 if TYPE_CHECKING:
@@ -54,11 +52,13 @@ _OURS: Final = "otel_footprint."
 
 
 class _Asked:
-    """What came of asking a strategy."""
+    """A strategy that is asked (None: it is not to be), with what it may look at, and what came of asking it."""
 
-    __slots__ = ("answered", "result", "unmeasurable")
+    __slots__ = ("answered", "input", "result", "strategy", "unmeasurable")
 
-    def __init__(self) -> None:
+    def __init__(self, visit: Visit | None) -> None:
+        self.input = None if visit is None else visit.input
+        self.strategy = None if visit is None or visit.input is None else visit.strategy
         self.answered = False
         self.result: WindowResult | None = None
         self.unmeasurable: WindowUnmeasurableError | None = None
@@ -112,41 +112,39 @@ class ActingCall:
         """Decide about the window. May raise ``WindowUnmeasurableError``."""
         if self.options.shared is not None:
             self.options.shared.load()
-        if self._planned is not None or self._reading is None:
-            return
-        with self._window() as window:
-            visit = self._visit(window)
-            asked = _Asked()
-            if visit is not None and visit.input is not None and visit.strategy is not None:
-                strategy = visit.strategy
-                with boundary.guard("acting.strategy", _LEFT):
-                    try:
-                        result = strategy.plan(visit.input)
-                        if inspect.isawaitable(result):
-                            ours = type(strategy).__module__.startswith(_OURS)
-                            result = acting_driving.run(result, by_hand=ours)
-                        asked.take(result)
-                    except WindowUnmeasurableError as error:
-                        asked.unmeasurable = error
-            self._settle(visit, asked, window)
+        with self._visiting() as asked:
+            strategy, seen = asked.strategy, asked.input
+            if strategy is not None and seen is not None:
+                result = strategy.plan(seen)
+                if inspect.isawaitable(result):
+                    ours = type(strategy).__module__.startswith(_OURS)
+                    result = acting_driving.run(result, by_hand=ours)
+                asked.take(result)
 
     async def aplan(self) -> None:
         """The same under an asynchronous client."""
         if self.options.shared is not None:
             await self.options.shared.aload()
-        if self._planned is not None or self._reading is None:
+        with self._visiting() as asked:
+            strategy, seen = asked.strategy, asked.input
+            if strategy is not None and seen is not None:
+                blocks = getattr(strategy, "billing", None) is not None
+                asked.take(await acting_driving.arun(lambda: strategy.plan(seen), blocks=blocks))
+
+    @contextmanager
+    def _visiting(self) -> Iterator[_Asked]:
+        """The visit while the strategy is asked: what it raises stays in the block, what came of it is used at its end."""
+        if self._planned is not None or self._reading is None:  # a revision, and a call that is only kept apart
+            yield _Asked(None)
             return
         with self._window() as window:
             visit = self._visit(window)
-            asked = _Asked()
-            if visit is not None and visit.input is not None and visit.strategy is not None:
-                strategy, seen = visit.strategy, visit.input
-                blocks = getattr(strategy, "billing", None) is not None
-                with boundary.guard("acting.strategy", _LEFT):
-                    try:
-                        asked.take(await acting_driving.arun(lambda: strategy.plan(seen), blocks=blocks))
-                    except WindowUnmeasurableError as error:
-                        asked.unmeasurable = error
+            asked = _Asked(visit)
+            with boundary.guard("acting.strategy", _LEFT):
+                try:
+                    yield asked
+                except WindowUnmeasurableError as error:
+                    asked.unmeasurable = error
             self._settle(visit, asked, window)
 
     def _window(self) -> AbstractContextManager[WindowVisit | None]:
@@ -181,11 +179,8 @@ class ActingCall:
             context = with_mark(CHILD, window.context() if window is not None else self._base)
             if asynchronous and ours and not inspect.iscoroutinefunction(function):
                 return acting_driving.elsewhere(context, function, *args)
-            token = attach(context)
-            try:
+            with attached(context):
                 result = function(*args)
-            finally:
-                detach(token)
             if not inspect.isawaitable(result):
                 return result
             inside = acting_driving.inside(context, result)
@@ -241,7 +236,7 @@ class ActingCall:
         assert self._reading is not None
         self._planned = planned
         kwargs = self._asked
-        if not _is_whole(planned, self._reading):
+        if not self._reading.is_whole(planned.items):
             kwargs = self._surface.write(kwargs, self._reading, planned.items)
         posture = self.options.evidence.posture
         revisable = self._acts and not self._unheld and planned.revision_available and not planned.is_revision
@@ -407,10 +402,3 @@ def _outcome(decisions: Decisions) -> RevisionOutcome:
     if decisions.judgements:
         return "grounded"
     return "tool_calls" if decisions.calls else "failed"
-
-
-def _is_whole(planned: Planned, reading: Reading) -> bool:
-    """Whether the window is the application's own list and nothing else."""
-    return len(planned.items) == len(reading.natives) and all(
-        isinstance(item, Kept) and item.index == index for index, item in enumerate(planned.items)
-    )

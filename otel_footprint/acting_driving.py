@@ -21,7 +21,9 @@ from functools import cache
 from types import CodeType
 from typing import Any, Final, Generic, TypeVar, cast
 
-from opentelemetry.context import Context, attach, detach
+from opentelemetry.context import Context
+
+from otel_footprint.providers.acting_calls import attached
 
 T = TypeVar("T")
 
@@ -73,22 +75,16 @@ class Finished(Generic[T]):
 
 async def inside(context: Context, awaitable: Awaitable[T]) -> T:
     """The result of an awaitable, with this OpenTelemetry Context attached meanwhile."""
-    token = attach(context)
-    try:
+    with attached(context):
         return await awaitable
-    finally:
-        detach(token)
 
 
 async def elsewhere(context: Context, function: Callable[..., Any], *args: Any) -> Any:
     """The result of a plain function that may wait, or of the awaitable it gives, without holding up an event loop."""
 
     def call() -> Any:
-        token = attach(context)
-        try:
+        with attached(context):
             return function(*args)
-        finally:
-            detach(token)
 
     result = await asyncio.to_thread(call) if _in_asyncio() else call()
     return await inside(context, result) if inspect.isawaitable(result) else result

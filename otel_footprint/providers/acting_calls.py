@@ -134,7 +134,7 @@ async def _plan(job: Job, acting: Acting) -> _Plan | None:
 
 
 async def _make(job: Job, plan: _Plan) -> _Made:
-    with attached(plan.context), _telling(plan.acting):
+    with attached(plan.context), _Telling(plan.acting):
         response = await _waited(job.line.call(plan.kwargs))
         if plan.hold:
             return await _hold(job, plan, response)
@@ -244,31 +244,20 @@ class Kept:
         return True
 
 
-@contextmanager
-def _telling(acting: Acting) -> Iterator[None]:
-    """Tell the acting of an exception that passes."""
-    passed = _Passing()
-    try:
-        with passed:
-            yield
-    finally:
-        if passed.error is not None:
-            _tell(acting, passed.error)
+class _Telling:
+    """Tells the acting of an exception, and lets it pass."""
 
+    def __init__(self, acting: Acting) -> None:
+        self._acting = acting
 
-class _Passing:
-    """Notes an exception and lets it pass."""
-
-    def __init__(self) -> None:
-        self.error: BaseException | None = None
-
-    def __enter__(self) -> _Passing:
-        return self
+    def __enter__(self) -> None:
+        return None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.error = error
+        if error is not None:
+            _tell(self._acting, error)
 
 
 def _tell(acting: Acting, error: BaseException) -> None:

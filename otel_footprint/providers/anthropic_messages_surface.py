@@ -22,9 +22,9 @@ from typing import Any, Final
 from otel_footprint.core.messages import Message, canonical_json
 from otel_footprint.core.window.items import Item
 from otel_footprint.providers import anthropic_messages
-from otel_footprint.providers.native import as_object
-from otel_footprint.providers.native_values import names_of, plain, settled, value_of
-from otel_footprint.providers.openai_chat_surface import is_whole, written
+from otel_footprint.providers.native import as_object, leading_system
+from otel_footprint.providers.native_values import names_of, plain, settled, value_of, word_of
+from otel_footprint.providers.openai_chat_surface import written
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.rewriting import OPENING, joined, opened, rewritten
 from otel_footprint.providers.surface import Draft, Reading
@@ -64,10 +64,7 @@ class AnthropicMessages:
         natives = anthropic_messages.read(
             messages, _plain_list(value_of(kwargs, "system")), plain=_plain_message, remembered=self._remembered
         )
-        leading = 0
-        while leading < len(natives) and natives[leading].message.role == "system":
-            leading += 1
-        model = value_of(kwargs, "model")
+        leading = leading_system(natives)
         return Reading(
             provider="anthropic",
             source=messages,
@@ -75,14 +72,14 @@ class AnthropicMessages:
             system=tuple(native.message for native in natives[:leading]),
             envelope=sum(native.at >= 0 for native in natives[:leading]),
             tools=names_of(value_of(kwargs, "tools")),
-            model=model if isinstance(model, str) else None,
+            model=word_of(kwargs, "model"),
             server_held=isinstance(value_of(kwargs, "thread") or more.get("thread"), Mapping),
         )
 
     def write(self, kwargs: Mapping[str, Any], reading: Reading, items: Sequence[Item]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
         copy = dict(kwargs)
-        if is_whole(reading, items):
+        if reading.is_whole(items):
             return copy
         placed = rewritten(reading, items, written=written, part=_part)
         placed = opened(placed, reading, _role, {"role": "user", "content": OPENING})

@@ -19,8 +19,7 @@ from typing import Any, Final
 from otel_footprint.core.messages import Message, canonical_json
 from otel_footprint.core.window.items import Item
 from otel_footprint.providers import bedrock
-from otel_footprint.providers.native_values import value_of
-from otel_footprint.providers.openai_chat_surface import is_whole
+from otel_footprint.providers.native_values import word_of
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.rewriting import OPENING, PARTING, joined, opened, rewritten
 from otel_footprint.providers.surface import Draft, Reading
@@ -45,20 +44,19 @@ class BedrockConverse:
             return None
         natives = bedrock.read(messages, kwargs.get("system"), remembered=self._remembered)
         leading = 1 if natives and natives[0].at == bedrock.SYSTEM_POSITION else 0
-        model = value_of(kwargs, "modelId")
         return Reading(
             provider="aws.bedrock",
             source=messages,
             natives=natives[leading:],
             system=tuple(native.message for native in natives[:leading]),
             tools=_tools(kwargs.get("toolConfig")),
-            model=model if isinstance(model, str) else None,
+            model=word_of(kwargs, "modelId"),
         )
 
     def write(self, kwargs: Mapping[str, Any], reading: Reading, items: Sequence[Item]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
         copy = dict(kwargs)
-        if is_whole(reading, items):
+        if reading.is_whole(items):
             return copy
         placed = rewritten(reading, items, written=_written, part=_part)
         placed = opened(placed, reading, _role, {"role": "user", "content": [{"text": OPENING}]})

@@ -23,8 +23,7 @@ from otel_footprint.core.messages import Message, canonical_json
 from otel_footprint.core.window.items import Item
 from otel_footprint.providers import gemini
 from otel_footprint.providers.gemini import Content, field
-from otel_footprint.providers.native_values import value_of
-from otel_footprint.providers.openai_chat_surface import is_whole
+from otel_footprint.providers.native_values import value_of, word_of
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.rewriting import OPENING, Placed, joined, opened, rewritten
 from otel_footprint.providers.surface import Draft, Reading
@@ -52,20 +51,19 @@ class GeminiGenerateContent:
             contents, field(config, "system_instruction"), made_up_ids=True, remembered=self._remembered
         )
         leading = 1 if natives and natives[0].at == gemini.SYSTEM_POSITION else 0
-        model = value_of(kwargs, "model")
         return Reading(
             provider="gemini",
             source=contents if isinstance(contents, list) else [contents],
             natives=natives[leading:],
             system=tuple(native.message for native in natives[:leading]),
             tools=_tools(field(config, "tools")),
-            model=model if isinstance(model, str) else None,
+            model=word_of(kwargs, "model"),
         )
 
     def write(self, kwargs: Mapping[str, Any], reading: Reading, items: Sequence[Item]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
         copy = dict(kwargs)
-        if is_whole(reading, items):
+        if reading.is_whole(items):
             return copy
         whole = {content.positions[0]: content for content in gemini.grouped(list(reading.source))}
         placed = rewritten(reading, items, written=_written, part=_part)

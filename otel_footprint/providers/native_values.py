@@ -25,6 +25,12 @@ def value_of(kwargs: Mapping[str, Any], name: str) -> Any:
     return value if given(value) else None
 
 
+def word_of(kwargs: Mapping[str, Any], name: str) -> str | None:
+    """An argument that is a string, such as the model's name; None for any other."""
+    value = kwargs.get(name)
+    return value if isinstance(value, str) else None
+
+
 def settled(kwargs: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The arguments with those of ``names`` that can be read only once made lists.
 

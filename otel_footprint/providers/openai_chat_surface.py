@@ -17,8 +17,8 @@ from otel_footprint.core.errors import UnreadableInputError
 from otel_footprint.core.messages import Message
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.providers import openai_chat
-from otel_footprint.providers.native import as_object
-from otel_footprint.providers.native_values import given, names_of, plain, plains, settled, value_of
+from otel_footprint.providers.native import as_object, leading_system
+from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of, word_of
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.surface import Draft, Reading
 
@@ -41,9 +41,7 @@ class OpenAIChat:
         if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
             return None
         natives = openai_chat.read(plains(messages), remembered=self._remembered)
-        envelope = 0
-        while envelope < len(natives) and natives[envelope].message.role == "system":
-            envelope += 1
+        envelope = leading_system(natives)
         return Reading(
             provider="openai",
             source=messages,
@@ -51,23 +49,12 @@ class OpenAIChat:
             system=tuple(native.message for native in natives[:envelope]),
             envelope=envelope,
             tools=_tools(kwargs),
-            model=_text(kwargs.get("model")),
+            model=word_of(kwargs, "model"),
         )
 
     def write(self, kwargs: Mapping[str, Any], reading: Reading, items: Sequence[Item]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
-        copy = dict(kwargs)
-        if is_whole(reading, items):
-            return copy
-        messages = list(reading.source[: reading.envelope])
-        for item in items:
-            match item:
-                case Kept(index=index):
-                    messages += [reading.source[position] for position in reading.natives[index].positions]
-                case Put(message=message, native=native):
-                    messages += native or (written(message),)
-        copy["messages"] = messages
-        return copy
+        return with_history(kwargs, "messages", reading, items)
 
     def draft(self, kwargs: Mapping[str, Any], response: Any, choice: int = 0) -> Draft | None:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
@@ -135,11 +122,20 @@ class _Choice:
         return {"index": index, "finish_reason": self.finish, "message": message}
 
 
-def is_whole(reading: Reading, items: Sequence[Item]) -> bool:
-    """Whether ``items`` are the application's list and nothing else."""
-    return len(items) == len(reading.natives) and all(
-        isinstance(item, Kept) and item.index == place for place, item in enumerate(items)
-    )
+def with_history(kwargs: Mapping[str, Any], name: str, reading: Reading, items: Sequence[Item]) -> dict[str, Any]:
+    """New arguments of an API that takes native items as they come, with this window as the argument ``name``."""
+    copy = dict(kwargs)
+    if reading.is_whole(items):
+        return copy
+    history = list(reading.source[: reading.envelope])
+    for item in items:
+        match item:
+            case Kept(index=index):
+                history += [reading.source[position] for position in reading.natives[index].positions]
+            case Put(message=message, native=native):
+                history += native or (written(message),)
+    copy[name] = history
+    return copy
 
 
 def written(message: Message) -> dict[str, Any]:
@@ -174,7 +170,3 @@ def _tools(kwargs: Mapping[str, Any]) -> tuple[str, ...] | None:
     tools = names_of(value_of(kwargs, "tools"), "function", "custom")
     functions = names_of(value_of(kwargs, "functions"))
     return None if tools is None or functions is None else tools + functions
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and given(value) else None

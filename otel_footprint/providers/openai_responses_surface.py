@@ -20,10 +20,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from otel_footprint.core.messages import Message, ServerToolCall, ServerToolResult
-from otel_footprint.core.window.items import Item, Kept, Put
+from otel_footprint.core.window.items import Item
 from otel_footprint.providers import openai_responses
-from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of
-from otel_footprint.providers.openai_chat_surface import is_whole, written
+from otel_footprint.providers.native import leading_system
+from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of, word_of
+from otel_footprint.providers.openai_chat_surface import with_history
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.surface import Draft, Reading
 
@@ -57,10 +58,7 @@ class OpenAIResponses:
         else:
             return None
         natives = openai_responses.read(plains(source), value_of(kwargs, "instructions"), remembered=self._remembered)
-        leading = 0
-        while leading < len(natives) and natives[leading].message.role == "system":
-            leading += 1
-        model = value_of(kwargs, "model")
+        leading = leading_system(natives)
         return Reading(
             provider="openai",
             source=source,
@@ -68,24 +66,13 @@ class OpenAIResponses:
             system=tuple(native.message for native in natives[:leading]),
             envelope=sum(native.at >= 0 for native in natives[:leading]),
             tools=names_of(value_of(kwargs, "tools")),
-            model=model if isinstance(model, str) else None,
+            model=word_of(kwargs, "model"),
             server_held=any(value_of(kwargs, name) is not None for name in ("previous_response_id", "conversation")),
         )
 
     def write(self, kwargs: Mapping[str, Any], reading: Reading, items: Sequence[Item]) -> dict[str, Any]:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
-        copy = dict(kwargs)
-        if is_whole(reading, items):
-            return copy
-        history = list(reading.source[: reading.envelope])
-        for item in items:
-            match item:
-                case Kept(index=index):
-                    history += [reading.source[position] for position in reading.natives[index].positions]
-                case Put(message=message, native=native):
-                    history += native or (written(message),)
-        copy["input"] = history
-        return copy
+        return with_history(kwargs, "input", reading, items)
 
     def draft(self, kwargs: Mapping[str, Any], response: Any, choice: int = 0) -> Draft | None:
         """See :class:`~otel_footprint.providers.surface.Surface`. There is one choice."""

@@ -42,7 +42,7 @@ from typing import Any, Protocol
 from opentelemetry.context import Context
 
 from otel_footprint.core.messages import Message
-from otel_footprint.core.window.items import Item
+from otel_footprint.core.window.items import Item, Kept
 from otel_footprint.providers.findings_form import EventPeeler
 from otel_footprint.providers.native import Native
 
@@ -75,6 +75,12 @@ class Reading:
     def messages(self) -> tuple[Message, ...]:
         """The history in canonical form, without the leading envelope."""
         return tuple(native.message for native in self.natives)
+
+    def is_whole(self, items: Sequence[Item]) -> bool:
+        """Whether ``items`` are the application's list and nothing else."""
+        return len(items) == len(self.natives) and all(
+            isinstance(item, Kept) and item.index == place for place, item in enumerate(items)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,25 +14,10 @@ from otel_footprint.boundary import fault_counts
 from otel_footprint.core.window.items import Kept
 from otel_footprint.genai.hook import FootprintHook, HookCall
 from otel_footprint.genai.instrumentation import turn_off, turn_on
-from otel_footprint.providers import (
-    acting,
-    anthropic_messages_surface,
-    bedrock_surface,
-    gemini_surface,
-    openai_chat_surface,
-    openai_responses_surface,
-)
-from otel_footprint.providers.surface import Delivery, Draft, Surface
+from otel_footprint.providers import acting
+from otel_footprint.providers.surface import Delivery, Draft, Reading, Surface
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
-
-SURFACES = (
-    openai_chat_surface,
-    openai_responses_surface,
-    anthropic_messages_surface,
-    gemini_surface,
-    bedrock_surface,
-)
 
 
 class Patient:
@@ -96,8 +81,7 @@ def on(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], tuple[Patient, 
     faults = fault_counts()
 
     def start() -> tuple[Patient, list[HookCall]]:
-        for surface in SURFACES:
-            monkeypatch.setattr(surface, "is_whole", lambda reading, items: False)
+        monkeypatch.setattr(Reading, "is_whole", lambda reading, items: False)
         director, told = Patient(), []
         turn_on(None, hook=FootprintHook(told.append))
         acting.install(director)
