@@ -57,7 +57,7 @@ def last_result_candidates(reading: WindowReading, results: Results) -> tuple[Ca
         turn = reading.result_turns[place]
         if turn not in turns:
             turns.add(turn)
-            candidates.append(Candidate(turn, (results.ref(place),), tool))
+            candidates.append(Candidate(turn, (results.refs[place],), tool))
     return tuple(candidates)
 
 
@@ -67,16 +67,16 @@ def ledger_fact_candidates(
     """The turns that the model declared facts, newest first."""
     after = -1 if reading.request is None else reading.request
     candidates: list[Candidate] = []
-    for turn, places in results.by_turn().items():
-        for place in places:
-            if standing(results.ref(place)) == "fact":
-                break  # the highest standing: one result of it decides for its turn
-        else:
-            continue
+    facts = {
+        turn
+        for place, (turn, ref) in enumerate(zip(reading.result_turns, results.refs, strict=True))
+        if standing(ref) == "fact" and results.ran(place)
+    }
+    for turn, places in results.by_turn(facts).items():
         current = [place for place in places if reading.results[place] > after]
         named = [tool for place in current if (tool := reading.tools[reading.results[place]]) is not None]
         if named:
-            candidates.append(Candidate(turn, tuple(map(results.ref, current)), named[-1]))
+            candidates.append(Candidate(turn, tuple([results.refs[place] for place in current]), named[-1]))
     candidates.reverse()
     return tuple(candidates)
 
@@ -91,7 +91,7 @@ def turn_standings(
     def standing_of(turn: Turn) -> Standing | None:
         if not members:
             members.update((turns[number], places) for number, places in results.by_turn().items())
-        return best_standing(standing(results.ref(place)) for place in members.get(turn, ()))
+        return best_standing(standing(results.refs[place]) for place in members.get(turn, ()))
 
     return standing_of
 

@@ -210,36 +210,38 @@ def _reasons(
 class Results:
     """The results of a window by their place among them, from 0. Worked out as far as it is asked for."""
 
-    __slots__ = ("_by_turn", "_names", "_reading", "_refs")
+    __slots__ = ("_given", "_reading", "_refs")
 
     def __init__(self, reading: WindowReading, refs: Sequence[str | None] | None) -> None:
         self._reading = reading
-        self._refs = refs
-        self._names: list[str] | None = None
-        self._by_turn: dict[int, list[int]] | None = None
+        self._given = refs
+        self._refs: list[str] | None = None
 
-    def ref(self, place: int) -> str:
-        """The name of a result in the conversation."""
-        given = None if self._refs is None else self._refs[self._reading.results[place]]
-        return given or self._own_names()[place]
+    @property
+    def refs(self) -> Sequence[str]:
+        """The names of the results in the conversation."""
+        if self._refs is None:
+            places = self._reading.results
+            given = [None] * len(places) if self._given is None else [self._given[index] for index in places]
+            named = [ref for ref in given if ref]
+            if len(named) < len(given):
+                named = [ref or own for ref, own in zip(given, self._own_names(), strict=True)]
+            self._refs = named
+        return self._refs
 
     def ran(self, place: int) -> bool:
         """Whether it is a result at all: not one that says that its call never ran."""
-        return not self._reading.never_ran or self.ref(place) not in self._reading.never_ran
+        return not self._reading.never_ran or self.refs[place] not in self._reading.never_ran
 
-    def by_turn(self) -> dict[int, list[int]]:
-        """The places of the results of each turn that has any, in order."""
-        if self._by_turn is None:
-            self._by_turn = {}
-            check = bool(self._reading.never_ran)
-            for place, turn in enumerate(self._reading.result_turns):
-                if not check or self.ran(place):
-                    self._by_turn.setdefault(turn, []).append(place)
-        return self._by_turn
+    def by_turn(self, turns: Collection[int] | None = None) -> dict[int, list[int]]:
+        """The places of the results of each turn that has any, in order; only of ``turns`` where they are given."""
+        found: dict[int, list[int]] = {}
+        for place, turn in enumerate(self._reading.result_turns):
+            if (turns is None or turn in turns) and self.ran(place):
+                found.setdefault(turn, []).append(place)
+        return found
 
     def _own_names(self) -> list[str]:
-        if self._names is None:
-            names = ResultNames()
-            held = [self._reading.history[index].result for index in self._reading.results]
-            self._names = [names.result(result)[0] for result in held if result is not None]
-        return self._names
+        names = ResultNames()
+        held = [self._reading.history[index].result for index in self._reading.results]
+        return [names.result(result)[0] for result in held if result is not None]
