@@ -284,6 +284,10 @@ class Planner:
                 state = lines_of.start_over(
                     base, messages, keys, output_at=going.output_at, run_id=run or base.run_id, streamed=streamed
                 )
+            case How.FORKED:
+                state = lines_of.fork(
+                    base, messages, keys, shared=going.shared, run_id=run or self._new_id(), streamed=streamed
+                )
             case _:
                 assert_never(going.how)
         return replace(state, run_id=self._new_id()) if run is None and state.iteration == 1 else state
@@ -291,11 +295,12 @@ class Planner:
     def _take(self, visit: Visit, state: State) -> Line:
         """The line of a committed visit: the one it went on with, if that stands where it stood."""
         going, asked = visit.going, visit.asked
-        if going is not None and not visit.apart and going.line.version == visit.version:
+        forked = going is not None and going.how is How.FORKED
+        if going is not None and not forked and not visit.apart and going.line.version == visit.version:
             line = going.line
         else:
             line = Line(asked.conversation, asked.instruction, asked.agent, asked.tools)
-            line.hint = None if going is None else going.line.hint  # it holds for as long as nothing else went on there
+            line.hint = None if going is None or forked else going.line.hint  # it holds for as long as nothing else went on there
         line.instruction, line.agent, line.tools, line.trace = asked.instruction, asked.agent, asked.tools, asked.trace
         line.tried, line.failed = state, False
         line.version += 1

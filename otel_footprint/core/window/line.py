@@ -216,6 +216,27 @@ def start_over(
     )
 
 
+def fork(base: State, messages: Sequence[Message], keys: Keys, *, shared: int, run_id: str, streamed: bool) -> State:
+    """The state of a list that goes another way after its first ``shared`` messages: what had left there stays out.
+
+    Nothing of ``base`` left behind them. It counts as a list that goes on with nothing; what was reported last holds on.
+    """
+    anew = start_over(base, messages, keys, output_at=None, run_id=run_id, streamed=streamed)
+    sent = zip(base.items, base.births, strict=True)
+    carried = [(item, birth) for item, birth in sent if isinstance(item, Put) or item.index < shared]
+    items = (*(item for item, _ in carried), *kept(shared, len(messages)))
+    return replace(
+        anew,
+        items=items,
+        births=(*(birth for _, birth in carried), *anew.births[shared:]),
+        refs=tuple([None if isinstance(item, Put) else anew.refs[item.index] for item in items]),
+        turn=_said(messages),
+        iteration=1 + _asked_in_turn(messages),
+        after=None,
+        revised_turn=-1,
+    )
+
+
 def decide(state: State, result: WindowResult) -> State:
     """The state with what a strategy decided; the result has been checked against the rules."""
     state = replace(state, records=(*state.records, result.record)[-RECORDS_KEPT:], strategy=result.record.strategy)

@@ -11,7 +11,10 @@ same agent name and tool names, both not empty. *Near* is a line with the id or 
    characters. Or near, and it begins with a list that failed. The longest wins, then the same trace, then the newest.
 3. REWRITTEN: it holds the line's last output and one more message of its window; without an id and from another trace the
    output must be as strong. Or an explicit id with one line only, with nothing in common and no call of it under way.
-4. Else it is a new line.
+4. FORKED: near, and it begins as a line's list does, beyond all that left there, with a request of its own or one that was
+   kept: a new line, in which what left stays out. An answer that was not taken, an edited message, parallel fan-outs. (An
+   earlier list as it was, for another answer, is sent as it would have been then.)
+5. Else it is a new line.
 Where the provider holds the window the list says nothing of where it belongs: it is that of the only line that is near.
 Bounds: idle time, number, bytes; the line asked longest ago goes first.
 """
@@ -26,6 +29,7 @@ from itertools import islice
 from typing import Final, TypeAlias, TypeVar
 
 from otel_footprint.core.messages import Message
+from otel_footprint.core.window.items import Kept
 from otel_footprint.core.window.line import Keys, State
 from otel_footprint.core.window.observe import alike
 
@@ -42,6 +46,7 @@ class How(Enum):
     AGAIN = "again"
     APPEND = "append"
     REWRITTEN = "rewritten"
+    FORKED = "forked"
 
 
 @dataclass(eq=False)
@@ -102,12 +107,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """A line, the state to go on from, and how; ``output_at`` is where a rewritten list holds the output, None for nowhere."""
+    """A line, the state to go on from, and how.
+
+    ``output_at`` is where a rewritten list holds the output, None for nowhere; ``shared`` counts the messages that a forked
+    list has in common with that of ``base``.
+    """
 
     line: Line
     base: State
     how: How
     output_at: int | None = None
+    shared: int = 0
 
 
 class Lines:
@@ -142,7 +152,13 @@ class Lines:
         """The line this list goes on with, by the rules above; None for a new one."""
         if asked.held:
             return self._held(asked)
-        return self._again(asked) or self._appended(asked) or self._rewritten(asked) or self._lone(asked)
+        return (
+            self._again(asked)
+            or self._appended(asked)
+            or self._rewritten(asked)
+            or self._lone(asked)
+            or self._forked(asked)
+        )
 
     def put(self, line: Line, now: float) -> None:
         """Take a line in, or note that it changed; then keep the bounds."""
@@ -300,6 +316,21 @@ class Lines:
         held = (place for place in range(len(asked.keys) - 1, -1, -1) if asked.keys[place] in outputs)
         return Going(line, line.done, How.REWRITTEN, next(held, None))
 
+    def _forked(self, asked: Asked) -> Going | None:
+        said = max((j for j, message in enumerate(asked.messages) if message.said_by_person), default=-1)
+        best: Going | None = None
+        for line in self._near(asked):
+            done = line.done
+            shared = 0 if done is None else _common(done.keys, asked.keys)
+            if done is None or not 0 < shared < len(asked.keys) or (best is not None and shared <= best.shared):
+                continue
+            kept = {item.index for item in done.items if isinstance(item, Kept)}
+            left = [index for index in range(len(done.keys)) if index not in kept]
+            beyond = left[-1] < shared if left else shared == len(done.keys)
+            if beyond and (said >= shared or said in kept):
+                best = Going(line, done, How.FORKED, shared=shared)
+        return best
+
     def _held(self, asked: Asked) -> Going | None:
         lines = list(islice(self._near(asked), 2))
         if len(lines) != 1:
@@ -313,6 +344,14 @@ class Lines:
 def _strong(message: Message) -> bool:
     """Whether this output is so much of its own that holding it says something."""
     return bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
+
+
+def _common(one: Keys, other: Keys) -> int:
+    """With how many equal keys both begin."""
+    for place, (first, second) in enumerate(zip(one, other)):  # noqa: B905 - they may differ in length
+        if first != second:
+            return place
+    return min(len(one), len(other))
 
 
 def _whole(conversation: str | None, keys: Keys, length: int) -> _Whole:

@@ -13,6 +13,7 @@ from otel_footprint.core.window.items import Kept, Put
 from otel_footprint.core.window.sliding_window import SlidingWindow
 from otel_footprint.core.window.strategy import WindowResult, WindowStrategyInput
 from otel_footprint.core.window.summarize_oldest import SummarizeOldest
+from otel_footprint.core.window.token_budget import TokenBudget
 
 
 def test_what_was_dropped_never_comes_back() -> None:
@@ -251,3 +252,54 @@ def test_the_store_is_bounded_and_says_what_it_let_go() -> None:
     live.call([user("Hi")], says("Hello!"))
     assert live.planner.evicted_lines == 12
     assert live.planner.folded("id-11") == ()
+
+
+def test_a_list_that_goes_another_way_keeps_out_what_left() -> None:
+    live = Live(SlidingWindow(3), conversation_id="a")
+    messages = [user("Read it all.")]
+    run(live, messages, 6)
+    untaken = live.call(messages, says("An answer that is not taken."))
+    left = set(range(len(messages))) - set(untaken.kept)
+    assert left
+    another = [*messages, user("Another question.")]
+    called = live.call(another, says("Another answer."))
+    assert called.planned.hint is None, "a line of its own"
+    assert not left & set(called.kept)
+    assert not {messages[j].key for j in left} & {message.key for message in called.visit.window}
+    assert called.planned.turn == called.decisions.turn == 2
+    edited = live.call([*messages, user("Edited.")], says("Yet another."))
+    assert not left & set(edited.kept)
+    assert edited.planned.ticket.line is not called.planned.ticket.line
+
+
+def test_what_a_fork_left_out_is_told_once_and_known_as_gone() -> None:
+    live = Live(SlidingWindow(3), conversation_id="a")
+    messages = [user("Read it all.")]
+    run(live, messages, 6)
+    live.call(messages, says("An answer that is not taken."))
+    messages.append(user("Another question."))
+    visit = live.begin(messages)
+    planned = live.commit(visit)
+    told = 0 if planned.result is None else len(planned.result.evictions)
+    gone = len(messages) - sum(isinstance(item, Kept) for item in planned.items)
+    assert told < gone
+    assert len(planned.facts().unseen) == gone
+
+
+def test_reported_tokens_hold_on_where_the_answer_is_not_taken() -> None:
+    """An application that keeps no answers: every call goes another way than the one before."""
+    live = Live(TokenBudget(100, 2), conversation_id="a")
+    messages = [user("Question 0.")]
+    for number in range(1, 6):
+        live.call(messages, says(f"Answer {number}."), tokens=1_000)
+        messages.append(user(f"Question {number}. " + "More of it. " * 40))
+    assert len(live.call(messages, says("Done.")).window) < len(messages)
+
+
+def test_a_fork_inside_what_left_starts_over() -> None:
+    live = Live(SlidingWindow(3), conversation_id="a")
+    messages = [user("Read it all.")]
+    run(live, messages, 6)
+    live.call(messages, says("Done."))
+    other = [*messages[:2], user("Something else.")]
+    assert live.begin(other).window == tuple(other)
