@@ -6,6 +6,7 @@ Rules
   record; none where it names none), with or without an earlier summary stepped over; drop notices may leave at any time.
 - What is kept is kept as it is, in order, where the rebase says; at most one message is put in, a text from nobody: a user
   message that is authored as a notice, a summary, or injected.
+- What goes into the telemetry is of the types that it is told by; a warning is a text.
 - Every removal is on the record: one eviction for each message, the count, and the characters of the window before and after.
 - A result that leaves the window removes nothing and folds nothing.
 """
@@ -14,11 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import NoneType
 
 from otel_footprint.core.messages import Message, Text
 from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.notice import is_notice
-from otel_footprint.core.window.record import RemovalPlan
+from otel_footprint.core.window.record import (
+    BudgetPressure,
+    FoldedSpan,
+    Pins,
+    Refusal,
+    RemovalPlan,
+    Spend,
+    WindowEviction,
+    WindowRecord,
+)
 from otel_footprint.core.window.recording import chars_of
 from otel_footprint.core.window.strategy import Rebase, WindowResult, WindowStrategyInput
 
@@ -40,6 +51,8 @@ def allowed(result: WindowResult, input: WindowStrategyInput) -> Allowed:
 
 def _broken(result: WindowResult, input: WindowStrategyInput) -> str | None:
     before, record = input.history, result.record
+    if not _written_down(result, record):
+        return "what it says of itself is not of the right types"
     if (result.window is None) != (result.rebase is None):
         return "a window and a rebase come together or not at all"
     if record.window_chars_before != chars_of(before):
@@ -54,6 +67,21 @@ def _broken(result: WindowResult, input: WindowStrategyInput) -> str | None:
         _misplaced(before, result.window, result.rebase)
         or _forbidden(result, input, result.rebase)
         or _unrecorded(result, before, result.window, result.rebase)
+    )
+
+
+def _written_down(result: WindowResult, record: WindowRecord) -> bool:
+    """Whether everything that is written down about the visit can be."""
+    pins = (record.observations, *((record.ledger_facts,) if record.ledger_facts is not None else ()))
+    return (
+        isinstance(record, WindowRecord)
+        and isinstance(result.warning, (str, NoneType))
+        and isinstance(result.budget_pressure, (BudgetPressure, NoneType))
+        and isinstance(result.spend, (Spend, NoneType))
+        and all(isinstance(span, FoldedSpan) for span in result.folded)
+        and all(isinstance(eviction, WindowEviction) for eviction in result.evictions)
+        and all(isinstance(refusal, Refusal) for refusal in record.refusals)
+        and all(isinstance(kept, Pins) for kept in pins)
     )
 
 

@@ -163,3 +163,24 @@ class TestNotices:
         assert wrong.window is not None
         wrong = replace(wrong, window=wrong.window[1:], rebase=Rebase(2, 1, None, (0,)))
         assert "absorbed" in reason(wrong, plain)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"warning": ["not a text"]},
+        {"budget_pressure": "much"},
+        {"spend": 5},
+        {"folded": ("a span",)},
+        {"evictions": (1,)},
+    ],
+    ids=lambda said: next(iter(said)),
+)
+def test_what_cannot_be_written_down_is_not_used(input: WindowStrategyInput, said: dict[str, Any]) -> None:
+    assert "types" in reason(replace(cut(input, 0, 1), **said), input)
+
+
+@pytest.mark.parametrize("said", [{"refusals": ("x",)}, {"observations": 5}, {"ledger_facts": 5}])
+def test_a_record_of_other_types_is_not_used(input: WindowStrategyInput, said: dict[str, Any]) -> None:
+    given = cut(input, 0, 1)
+    assert "types" in reason(replace(given, record=replace(given.record, **said)), input)
