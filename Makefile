@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell .ci/python 3.10 2>/dev/null || echo $(PYTHON))
 # Every core takes whole test files.
 PYTEST ?= -q -n auto --dist loadfile
 # The tests in which an SDK or OpenTelemetry takes part: what other versions of them can break.
-EDGES = tests/genai tests/providers tests/replay tests/runtime tests/telemetry tests/testing
+EDGES = tests/genai tests/providers tests/replay tests/runtime tests/store tests/telemetry tests/testing
 export PYTHON
 
 .PHONY: demo test replay e2e lint format names bench quality check-oldest check-newest check-beside check-wheel clean help
