@@ -46,6 +46,22 @@ class Made(SpanProcessor):
             self.ids.append(f"{span.context.trace_id:032x}/{span.context.span_id:016x}")
 
 
+class Timed(SpanProcessor):
+    """The processor that hands spans over to the exporter, and how long the application was inside it, in seconds."""
+
+    def __init__(self, inner: SpanProcessor) -> None:
+        self.inner = inner
+        self.spent = 0.0
+
+    def on_end(self, span: ReadableSpan) -> None:
+        began = time.perf_counter()
+        self.inner.on_end(span)
+        self.spent += time.perf_counter() - began
+
+    def shutdown(self) -> None:
+        self.inner.shutdown()
+
+
 class Watched(SpanExporter):
     """An exporter whose failures are counted here too: the SDK's own count misses those that HTTP answers with a status."""
 
@@ -115,6 +131,7 @@ def main() -> int:
     own = InMemoryMetricReader()
     readers: list[Any] = [own]
     span_exporter: Any = None
+    sending: Timed | None = None
     if not arguments.no_export:
         exporter, metric_exporter = exporters(os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"))
         span_exporter = Watched(exporter)
@@ -124,11 +141,13 @@ def main() -> int:
     spans = TracerProvider(meter_provider=meters)
     spans.add_span_processor(made)
     if span_exporter is not None:
-        spans.add_span_processor(BatchSpanProcessor(span_exporter, meter_provider=meters))
+        sending = Timed(BatchSpanProcessor(span_exporter, meter_provider=meters))
+        spans.add_span_processor(sending)
     trace.set_tracer_provider(spans)
     otel_footprint.instrument(providers=["openai"])
 
     times: list[float] = []
+    handed_over: list[float] = []  # seconds of each conversation that the exporter's side took
     with ScriptedProvider(answer(arguments.bad_every), record=False) as provider:
         client = openai.OpenAI(base_url=provider.openai_url, api_key="none needed", max_retries=0)
         began = time.perf_counter()
@@ -137,6 +156,7 @@ def main() -> int:
             with otel_footprint.conversation(f"c{os.getpid()}-{index}", agent="shop-desk"):
                 converse(client, index)
             times.append(time.perf_counter() - before)
+            handed_over.append(sending.spent if sending is not None else 0.0)
             if arguments.go and index % 10 == 9:
                 arguments.go.write_text(str(index + 1))
             if arguments.pause:
@@ -154,6 +174,7 @@ def main() -> int:
                 "spans": made.ids,
                 "seconds": seconds,
                 "times": times,
+                "handed_over": [end - start for start, end in zip([0.0, *handed_over], handed_over, strict=False)],
                 "shutdown": time.perf_counter() - before,
                 "lost": lost["lost"],
                 "failed": span_exporter.failed if span_exporter is not None else 0,

@@ -95,9 +95,9 @@ def run(folder: Path, name: str, *arguments: str, **environment: str) -> dict[st
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> float:
-    """How long a conversation takes where nothing is exported: the fastest tenth, in seconds."""
+    """How long the fastest conversation takes where nothing is exported, in seconds."""
     made = run(tmp_path_factory.mktemp("alone"), "alone", "--no-export")
-    return statistics.quantiles(made["times"], n=10)[0]
+    return float(min(made["times"]))
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
@@ -105,7 +105,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> float:
 def test_the_application_goes_on(tmp_path: Path, alone: float, fault: str, protocol: str) -> None:
     with receiver(fault, protocol) as endpoint:
         made = run(tmp_path, "made", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL=protocol)
-    assert statistics.quantiles(made["times"], n=10)[0] < 1.5 * alone + 0.002
+    # The application is inside the exporter's side for an append to a queue, and takes no longer for it on the whole.
+    assert statistics.median(made["handed_over"]) < 0.001
+    assert min(made["times"]) < 1.5 * alone + 0.002
     full = made["lost"].get("otel.sdk.processor.span.processed queue_full", 0)
     assert made["failed"] + full == len(made["spans"]), "every span is lost, and the exporter says so"
     if protocol == "grpc" or fault in ("down", "hangs"):

@@ -57,13 +57,19 @@ class Application:
         return made
 
 
-def assert_as_fast(during: list[float], before: list[float]) -> None:
-    """Nobody waited: a conversation takes as long while a server is away as before, in the same run.
+def assert_as_fast(made: dict[str, Any], during: slice, before: slice) -> None:
+    """Nobody waited: handing spans over takes as long while a server is away as before, in the same run.
 
-    The fastest tenth of each is compared, which other work on the machine leaves alone.
+    Whole conversations are compared too, by their fastest ones, generously: on a busy machine their time says more of the
+    machine. Handing over is some tens of microseconds, which other work rarely interrupts.
     """
-    slow, fast = (statistics.quantiles(times, n=10)[0] for times in (during, before))
-    assert slow < 1.5 * fast + 0.002, f"{slow * 1000:.1f} ms in place of {fast * 1000:.1f} ms"
+    slow, fast = (statistics.median(made["handed_over"][part]) for part in (during, before))
+    whole, whole_before = (min(made["times"][part]) for part in (during, before))
+    print(
+        f"handed over in {slow * 1e6:.0f} µs, before {fast * 1e6:.0f}; in all {whole / whole_before:.2f} times as long"
+    )
+    assert slow < 2 * fast + 0.0002
+    assert whole < 1.5 * whole_before
 
 
 def test_jaeger_and_prometheus_die_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -99,7 +105,7 @@ def test_jaeger_and_prometheus_die_and_nothing_is_lost(tmp_path: Path) -> None:
             query = f'sum(agentfootprint_answers_total{{otel_scope_name="otel_footprint",verdict="{verdict}"}})'
             until(f"{number} {verdict} in Prometheus", lambda q=query, n=number: prometheus.value(q) == n, 30)
 
-        assert_as_fast(made["times"][310:600], made["times"][100:300])
+        assert_as_fast(made, slice(310, 600), slice(100, 300))
 
 
 def test_the_collector_dies_and_what_is_lost_is_counted(tmp_path: Path) -> None:
@@ -132,4 +138,4 @@ def test_the_collector_dies_and_what_is_lost_is_counted(tmp_path: Path) -> None:
 
         until("all but what the SDK says it lost", lambda: len(wanted - arrived()) == lost, 30)
         assert arrived() <= wanted
-        assert_as_fast(made["times"][210:400], made["times"][50:200])
+        assert_as_fast(made, slice(210, 400), slice(50, 200))
