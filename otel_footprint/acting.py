@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.window.strategy import WindowStrategy
     from otel_footprint.handle import Conversation
     from otel_footprint.providers.surface import Delivery, Reading, Surface
-    from otel_footprint.runtime import Runtime
+    from otel_footprint.running import Runtime
     from otel_footprint.sharing import SharedCall
 
 _logger = logging.getLogger("otel_footprint")

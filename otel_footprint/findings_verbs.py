@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from otel_footprint.core.findings.rows import Row
     from otel_footprint.core.findings.standing import Standing
     from otel_footprint.core.findings.track import Track
-    from otel_footprint.runtime import Runtime
+    from otel_footprint.running import Runtime
 
 _logger = logging.getLogger("otel_footprint")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -51,7 +52,7 @@ class Filed:
     after: AnswerAssessment | None
 
 
-class FindingsVerbs:
+class FindingsVerbs(ABC):
     """The part of a conversation's handle that is about findings. ``named``: the application gave the id."""
 
     def __init__(self, id: str, *, named: bool) -> None:
@@ -59,10 +60,11 @@ class FindingsVerbs:
         self.named: Final = named
         self._tally = FindingsTally()
 
+    @abstractmethod
     def findings_in(self, settings: Settings) -> Findings | None:
         """The findings in force."""
-        raise NotImplementedError
 
+    @abstractmethod
     def filed(self, filed: Filed) -> None:
         """Take note of what a verb filed."""
 

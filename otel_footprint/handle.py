@@ -27,6 +27,7 @@ from otel_footprint.core.window.saving import WindowState
 from otel_footprint.findings_verbs import Filed, FindingsVerbs
 from otel_footprint.installing import checked_strategy
 from otel_footprint.restoring import document_of, go_on, saved_in, saved_of, windows_of
+from otel_footprint.running import Providers, Runtime
 from otel_footprint.telemetry.open_answers import OpenAnswer, OpenAnswers
 from otel_footprint.telemetry.summary import Summary
 from otel_footprint.window_view import Window
@@ -230,7 +231,7 @@ class Conversation(FindingsVerbs):
             self._enter(running)
         return self
 
-    def _enter(self, running: runtime.Runtime | None) -> None:
+    def _enter(self, running: Runtime | None) -> None:
         span, context = trace.get_current_span(), get_current()
         if not is_agent_span(span):
             invocation = self._agent_invocation(running)
@@ -248,8 +249,8 @@ class Conversation(FindingsVerbs):
         if running is not None and self._restore is not None:
             go_on(running, self.id, self._restore, self.evidence_options)
 
-    def _agent_invocation(self, running: runtime.Runtime | None) -> LocalAgentInvocation:
-        providers = running.providers if running is not None else runtime.Providers()
+    def _agent_invocation(self, running: Runtime | None) -> LocalAgentInvocation:
+        providers = running.providers if running is not None else Providers()
         handler = TelemetryHandler(
             tracer_provider=providers.tracer,
             meter_provider=providers.meter,
@@ -258,7 +259,7 @@ class Conversation(FindingsVerbs):
         )
         return handler.invoke_local_agent(agent_name=self.agent, conversation_id=self._given_id)
 
-    def _leave(self, running: runtime.Runtime | None, span: Span, token: Token[Context]) -> None:
+    def _leave(self, running: Runtime | None, span: Span, token: Token[Context]) -> None:
         with boundary.guard("conversation.leave"):
             if current_conversation() is self:  # else: left in another task or thread, where nothing was attached
                 detach(token)

@@ -22,7 +22,7 @@ from otel_footprint.core.window.saving import WindowState
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.options import Evidence
-    from otel_footprint.runtime import Runtime
+    from otel_footprint.running import Runtime
 
 
 def document_of(saved: SavedConversation) -> dict[str, Json]:

@@ -30,7 +30,7 @@ from otel_footprint.core.state.document import from_document, to_document
 from otel_footprint.restoring import go_on, saved_of
 
 if TYPE_CHECKING:
-    from otel_footprint.runtime import Runtime
+    from otel_footprint.running import Runtime
     from otel_footprint.store import Kept, Store
 
 MOST_BYTES: Final = 8_000_000
