@@ -247,7 +247,7 @@ class Conversations:
                 return session, known, match
             if read.thread is not None and read.thread.session is session:
                 return session, _tied(read.thread, question), match
-            return session, find(session.index, question), match
+            return session, _unmistaken(find(session.index, question), call), match
         if read.thread is not None:
             return read.thread.session, _tied(read.thread, question), "response_id"
         found = self._planned(call, question) or find(self._index, question)
@@ -322,3 +322,12 @@ def _tied(thread: Thread, question: Question) -> Found:
         if not (len(messages) > count and messages[:count] == thread.plain and messages[count].key in outputs):
             return Found(Rule.FORK, thread)
     return Found(Rule.CONTINUES, thread)
+
+
+def _unmistaken(found: Found | None, call: Call) -> Found | None:
+    """Nothing shared is no reason where what is shared is what a strategy took out before the call: it is a fork then."""
+    planned = call.planned
+    if planned is None or found is None or found.rule is not Rule.LONE or not planned.withheld:
+        return found
+    shared = any(message.key in planned.withheld for message in found.thread.plain)
+    return Found(Rule.FORK, found.thread) if shared else found

@@ -119,7 +119,7 @@ class Planned:
             authored=self.authored,
             origin=state.origin if state.based else None,
             output=state.chosen,
-            withheld=frozenset() if state.based or not state.decided else _withheld(state),
+            withheld=frozenset() if state.based else _withheld(state),
             unseen=state.unseen,
             turn=self.turn,
             iteration=self.iteration,

@@ -303,3 +303,15 @@ def test_a_fork_inside_what_left_starts_over() -> None:
     live.call(messages, says("Done."))
     other = [*messages[:2], user("Something else.")]
     assert live.begin(other).window == tuple(other)
+
+
+def test_a_fork_whose_common_beginning_was_taken_out_is_no_reset() -> None:
+    live = Live(SlidingWindow(1), conversation_id="a")
+    messages = [user("Begin.")]
+    live.call(messages, asks(("c1", "look")))
+    fork = live.call([*messages, user("Yes, the other one.")], says("Fine."))
+    assert [message.text for message in fork.window] == ["Yes, the other one."]
+    assert (fork.decisions.thread, fork.decisions.forked_from, fork.decisions.window.decision) == (2, 1, "start")
+    again = live.call(messages, says("Once more."))
+    assert again.decisions.thread == 1
+    assert (again.decisions.turn, again.decisions.iteration) == (again.planned.turn, again.planned.iteration)
