@@ -16,6 +16,7 @@ from typing import Final
 
 from otel_footprint.core.messages import Message
 from otel_footprint.core.window.items import Item, Kept, Put
+from otel_footprint.providers.native import Native
 from otel_footprint.providers.surface import Reading
 
 OPENING: Final = "[Earlier messages are no longer in this window.]"
@@ -45,10 +46,6 @@ def rewritten(
     ``written`` builds the item of a message of ours. ``part`` copies an item with some of the messages read from it: one
     flag for each of them, in order.
     """
-    readers: dict[int, list[int]] = {}
-    for index, native in enumerate(reading.natives):
-        for position in native.positions:
-            readers.setdefault(position, []).append(index)
     kept = {item.index for item in items if isinstance(item, Kept)}
     placed: list[Placed] = []
     done: set[int] = set()
@@ -59,12 +56,22 @@ def rewritten(
                     if position in done:
                         continue
                     done.add(position)
-                    stays = [reader in kept for reader in readers[position]]
+                    stays = [reader in kept for reader in _readers(reading.natives, index, position)]
                     source = reading.source[position]
                     placed.append(Placed(source if all(stays) else part(source, stays), position))
             case Put(message=message, native=given):
                 placed += [Placed(own) for own in given or (written(message),)]
     return placed
+
+
+def _readers(natives: Sequence[Native], index: int, position: int) -> range:
+    """The messages that were read from the item at ``position``: neighbours, the one at ``index`` among them."""
+    first = last = index
+    while first and position in natives[first - 1].positions:
+        first -= 1
+    while last + 1 < len(natives) and position in natives[last + 1].positions:
+        last += 1
+    return range(first, last + 1)
 
 
 def opened(placed: list[Placed], reading: Reading, role: Callable[[object], str], opening: object) -> list[Placed]:
