@@ -151,7 +151,7 @@ class Session:
         findings: FindingsChange | None = None
         if settled:
             if parent is not None:
-                inherit(thread, parent, shared, call, counts)
+                inherit(thread, parent, shared, call)
             apply(
                 thread,
                 call,

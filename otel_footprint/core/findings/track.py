@@ -329,7 +329,7 @@ class Track:
         return track
 
     def fork(self, at: At | None = None, without: Collection[str] = ()) -> Track:
-        """A copy that goes its own way with the call made ``at``; None: from here. Results ``without`` are not in its window."""
+        """A copy that goes its own way behind the call ``at``; None: from here. Results ``without`` are not in its window."""
         gone = frozenset(without)
         rows = [row for row in self.ledger.rows if getattr(row, "ref", None) not in gone]
         copy = Track(self.options, ledger=Ledger(row for row in rows if at is None or _is_before(row, at)))
@@ -339,14 +339,14 @@ class Track:
         copy._awaited = self._awaited
         copy._at = self._at if at is None else at
         answer = self._answer
-        if answer is not None and (at is None or (answer.at.turn, answer.at.iteration) < (at.turn, at.iteration)):
+        if answer is not None and (at is None or (answer.at.turn, answer.at.iteration) <= (at.turn, at.iteration)):
             copy._answer = answer
         return copy
 
 
 def _is_before(row: Row, at: At) -> bool:
-    """Whether a fork that leaves at that call has the row: what a result says is with the result."""
-    earlier = (row.turn, row.iteration) < (at.turn, at.iteration)
+    """Whether a fork that leaves behind that call has the row: what a result says is with the result."""
+    earlier = (row.turn, row.iteration) <= (at.turn, at.iteration)
     return earlier or (row.turn <= at.turn and isinstance(row, (DeclaredAbsentRow, CoverageGapRow, EmptyRow)))
 
 

@@ -93,20 +93,26 @@ def _calls_in_turn(window: tuple[Message, ...]) -> int:
     return calls
 
 
-def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Call, counts: Counts) -> None:
+def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Call) -> None:
     """Let a fork begin as the thread it left, without what is not in its window."""
     kept = {ref for slot in shared.values() for ref in slot.refs}
     absent = [ref for slot in [*parent.slots, *parent.outputs] for ref in slot.refs if ref not in kept]
     thread.corpus = parent.corpus.fork()
     thread.corpus.leave(absent, decision="start", decided_by="application", dropped=call.ref)
     if parent.track is not None:
-        thread.track = parent.track.fork(At(counts.turn, counts.iteration), absent)
+        thread.track = parent.track.fork(_last_of(shared), absent)
     thread.names = parent.names.fork()
     thread.calls = parent.calls
     thread.system = parent.system
     thread.system_unreadable = parent.system_unreadable
     thread.system_is_summary = parent.system_is_summary
     thread.unreadable = sum(slot.unreadable for slot in shared.values())
+
+
+def _last_of(shared: Mapping[int, Slot]) -> At:
+    """The last call whose output a fork shares, as far as its window shows."""
+    turn = max((slot.turn for slot in shared.values()), default=0)
+    return At(turn, sum(slot.turn == turn and slot.message.role == "assistant" for slot in shared.values()))
 
 
 def apply(

@@ -96,12 +96,19 @@ def test_without_findings_nothing_is_stripped_or_followed():
     assert agent.store.newest_track("order") is None
 
 
-def test_a_fork_inherits_what_was_declared():
+def test_a_fork_inherits_what_was_declared_in_what_it_shares():
+    other = Message("user", (Text("And the date?"),))
+    again = Message("tool", (ToolResult("c2", "get_order", {"order": "W1"}),))
+    later = {"basis": "direct", "previous": [{"toolCallId": "c2", "standing": "fact"}]}
     agent = Agent()
     agent.call([PERSON], asks())
-    agent.call([PERSON, asks(), RESULT], asks(DECLARED, id_="c2"))
-    other = Message("user", (Text("And the date?"),))
-    fork = agent.call([PERSON, asks(), RESULT, answers("?"), other], answers("1234"))
+    window = [PERSON, asks(), RESULT]
+    agent.call(window, asks(DECLARED, id_="c2"))
+    agent.call([*window, asks(id_="c2"), again], asks(later, id_="c3"))
+    fork = agent.call([*window, asks(id_="c2"), again, answers("?"), other], answers("1234"))
     number, track = agent.store.newest_track("order")
-    assert number == fork.thread
-    assert track.standing_of("c1") == "noise"
+    assert number == fork.thread == 2
+    assert (track.standing_of("c1"), track.standing_of("c2")) == ("noise", None)
+    agent.call([*window, answers("!"), Message("user", (Text("And the name?"),))], answers("1234"))
+    number, track = agent.store.newest_track("order")
+    assert (number, track.standing_of("c1")) == (3, None)

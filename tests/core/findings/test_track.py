@@ -120,7 +120,7 @@ def test_a_fork_knows_what_was_filed_before_it_left_and_what_is_in_its_window():
     one.served("e", "search", [], At(1, 2), is_error=False)
     one.served("f", "search", [], At(1, 2), is_error=False)
     one.completed([output(text="9")], [(judgement("ungrounded", action="flagged"), "9")], [], At(1, 3))
-    fork = one.fork(At(1, 3), {"f"})
+    fork = one.fork(At(1, 1), {"f"})
     assert [(row.kind, getattr(row, "ref", None)) for row in fork.ledger.rows] == [("empty-undeclared", "e")]
     assert fork.refs == ("a", "e")
     assert fork.reassessed() is None
