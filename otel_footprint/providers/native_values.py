@@ -31,6 +31,12 @@ def word_of(kwargs: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def extra_body(kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the SDKs of OpenAI and Anthropic lay over the body that they make of the other arguments; empty for none."""
+    body = value_of(kwargs, "extra_body")
+    return body if isinstance(body, Mapping) else {}
+
+
 def settled(kwargs: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The arguments with those of ``names`` that can be read only once made lists.
 

@@ -3,6 +3,7 @@
 Rules
 -----
 - One message of the list is one item: what stays is passed on as the very object the application gave.
+- What ``extra_body`` names replaces the argument on the wire: a list in it is not ours to write.
 - The leading system and developer messages are the envelope.
 - A failed answer goes back as an assistant message of what the API takes back: text, refusal, spoken output by its id.
   A call of a declared answer tool goes back as text, since a call without a result would be refused.
@@ -18,7 +19,7 @@ from otel_footprint.core.messages import Message
 from otel_footprint.core.window.items import Item, Kept, Put
 from otel_footprint.providers import openai_chat
 from otel_footprint.providers.native import as_object, leading_system
-from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of, word_of
+from otel_footprint.providers.native_values import extra_body, names_of, plain, plains, settled, value_of, word_of
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.surface import Draft, Reading
 
@@ -38,7 +39,7 @@ class OpenAIChat:
     def read(self, kwargs: Mapping[str, Any]) -> Reading | None:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
         messages = kwargs.get("messages")
-        if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
+        if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)) or "messages" in extra_body(kwargs):
             return None
         natives = openai_chat.read(plains(messages), remembered=self._remembered)
         envelope = leading_system(natives)

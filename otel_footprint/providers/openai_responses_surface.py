@@ -23,11 +23,12 @@ from otel_footprint.core.messages import Message, ServerToolCall, ServerToolResu
 from otel_footprint.core.window.items import Item
 from otel_footprint.providers import openai_responses
 from otel_footprint.providers.native import leading_system
-from otel_footprint.providers.native_values import names_of, plain, plains, settled, value_of, word_of
+from otel_footprint.providers.native_values import extra_body, names_of, plain, plains, settled, value_of, word_of
 from otel_footprint.providers.openai_chat_surface import with_history
 from otel_footprint.providers.remembered import Remembered
 from otel_footprint.providers.surface import Draft, Reading
 
+_HELD: Final = ("previous_response_id", "conversation")
 _FINAL: Final = frozenset({"response.completed", "response.incomplete"})
 _OURS: Final = frozenset({"parsed", "parsed_arguments"})
 """What the SDK adds to the items of a parsed response; the API does not know it."""
@@ -47,8 +48,10 @@ class OpenAIResponses:
 
     def read(self, kwargs: Mapping[str, Any]) -> Reading | None:
         """See :class:`~otel_footprint.providers.surface.Surface`."""
-        given = value_of(kwargs, "input")
+        given, more = value_of(kwargs, "input"), extra_body(kwargs)
         source: Sequence[object]
+        if "input" in more:
+            return None
         if given is None:
             source = ()
         elif isinstance(given, str):
@@ -67,7 +70,7 @@ class OpenAIResponses:
             envelope=sum(native.at >= 0 for native in natives[:leading]),
             tools=names_of(value_of(kwargs, "tools")),
             model=word_of(kwargs, "model"),
-            server_held=any(value_of(kwargs, name) is not None for name in ("previous_response_id", "conversation")),
+            server_held=any((value_of(kwargs, name) or more.get(name)) is not None for name in _HELD),
         )
 
     def write(self, kwargs: Mapping[str, Any], reading: Reading, items: Sequence[Item]) -> dict[str, Any]:

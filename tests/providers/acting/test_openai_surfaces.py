@@ -315,3 +315,18 @@ class Own(pydantic.BaseModel):
 def test_models_of_the_application_s_own(surface, key):
     reading = surface.read({key: [Own(), Own()]})
     assert [message.text for message in reading.messages] == ["hello", "hello"]
+
+
+def test_a_list_in_the_extra_body_is_not_ours_to_write():
+    said = [{"role": "user", "content": "Hello"}]
+    assert CHAT.read({"model": "m", "messages": said, "extra_body": {"messages": said}}) is None
+    assert RESPONSES.read({"model": "m", "input": said, "extra_body": {"input": said}}) is None
+    assert CHAT.read({"model": "m", "messages": said, "extra_body": {"top_k": 5}}) is not None
+
+
+def test_a_window_that_the_extra_body_names_is_the_provider_s():
+    said = [{"role": "user", "content": "Hello"}]
+    for name in ("previous_response_id", "conversation"):
+        reading = RESPONSES.read({"model": "m", "input": said, "extra_body": {name: "resp_1"}})
+        assert reading is not None
+        assert reading.server_held
