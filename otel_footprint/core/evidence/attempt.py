@@ -61,6 +61,10 @@ class Attempt:
         self._of_pairs = Replay(lambda: ways.named_pairs(rows.named, money=True))
         self._of_triples = Replay(lambda: ways.named_triples(rows.named, money=True))
         self._of_all = Replay(lambda: ways.owned_columns(rows.rows, money=True))
+        self._numbers_owned = Replay(lambda: ways.owned_columns(rows.owned, money=False))
+        self._numbers_named = Replay(lambda: ways.named_columns(rows.named, money=False))
+        self._numbers_of_all = Replay(lambda: ways.owned_columns(rows.rows, money=False))
+        self._row_lengths = Replay(lambda: ways.row_lengths(rows.rows))
         self._named_bills = Replay(lambda: bills(rows.lines_named))
         self._named_lines = Replay(lambda: line_totals(rows.lines_named))
         self._all_bills = Replay(lambda: bills(rows.lines))
@@ -233,15 +237,15 @@ class Attempt:
         return [
             Family("sum", 1, lambda: ways.runs(counted, place.start)),
             Family("sum", 1, lambda: ways.groups(counted, place)),
-            Family("count of rows", 1, lambda: ways.row_lengths(self.near_rows.rows)),
-            Family("column sum", 1, lambda: ways.owned_columns(self.near_rows.owned, money=False)),
-            Family("column sum", 2, lambda: ways.named_columns(self.near_rows.named, money=False)),
+            Family("count of rows", 1, lambda: iter(self._row_lengths)),
+            Family("column sum", 1, lambda: iter(self._numbers_owned)),
+            Family("column sum", 2, lambda: iter(self._numbers_named)),
             Family(
                 "sum of group",
                 1,
                 lambda: self._tagged_sums(place, money=False),
             ),
-            Family("column sum", 5, lambda: ways.owned_columns(self.near_rows.rows, money=False)),
+            Family("column sum", 5, lambda: iter(self._numbers_of_all)),
         ]
 
     def _tagged_sums(self, place: Operand, *, money: bool) -> Iterator[Result]:

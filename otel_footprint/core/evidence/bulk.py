@@ -15,6 +15,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import filterfalse
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.evidence import typed
@@ -233,11 +234,11 @@ def _by_sort(key: str | None, numbers: array[float]) -> Iterator[tuple[_Kind, ar
     ordered = sorted(numbers)
     first = bisect_left(ordered, 0.0)
     for negative, sizes in ((True, [-number for number in reversed(ordered[:first])]), (False, ordered[first:])):
-        whole = [size for size in sizes if size.is_integer()]
+        whole = list(filter(float.is_integer, sizes))
         if whole:
             yield (key, "whole", negative), array("d", whole)
         if len(whole) < len(sizes):
-            broken = [size for size in sizes if not size.is_integer()]
+            broken = list(filterfalse(float.is_integer, sizes))
             one = bisect_left(broken, 1.0)
             if one:
                 yield (key, "fraction", negative), array("d", broken[:one])

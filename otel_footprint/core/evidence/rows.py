@@ -15,13 +15,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, TypeAlias
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
 
 from otel_footprint.core.evidence.normal import fold
 from otel_footprint.core.messages import Json
 
 MAX_NUMBERS: Final = 20_000
 """Numbers of one result that arithmetic looks at."""
+_SENSIBLE: Final = 10**21
+_REMEMBERED_FIELDS: Final = 4_096
 
 _NAMING: Final = re.compile(
     r"(?:^|[_\-. ])(?:ids?|no|number|code|names?|title|sku|key|ref|reference|symbol|ticker|iata|label|player|team)$|[a-z]Id$",
@@ -40,8 +43,7 @@ _CLOCK: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One number of a row. ``money`` says whether it is an amount."""
 
     field: str
@@ -84,6 +86,8 @@ class Row:
 
 def clean(number: float | int | Decimal) -> Decimal | None:
     """A number without float noise; None for what is no finite number of sensible size."""
+    if type(number) is int and -_SENSIBLE < number < _SENSIBLE:
+        return Decimal(number)
     exact = number if isinstance(number, Decimal) else Decimal(repr(number))
     if not exact.is_finite() or abs(exact.adjusted()) > 20:
         return None
@@ -119,6 +123,9 @@ class _Reader:
         while stack and self.numbers <= MAX_NUMBERS:
             item, row, owner, path, table, called = stack.pop()
             if isinstance(item, dict):
+                if row is None and called is None and _is_flat(item):
+                    self._record(item, owner, table)
+                    continue
                 stack.extend(reversed(list(self._object(item, row, owner, path, table, called))))
             elif isinstance(item, list):
                 inner = Table()
@@ -132,11 +139,31 @@ class _Reader:
             else:
                 self._leaf(item, row, path)
 
+    def _record(self, item: dict[str, Json], owner: Row | None, table: Table) -> None:
+        """Read an object that is a row of its own and holds scalars only: most are."""
+        row = Row(table, owner, set(), [], {}, [], set())
+        self.rows.append(row)
+        named = [key for key in item if _is_naming(key)]
+        for key in named:
+            inner = item[key]
+            if type(inner) is str:
+                if 1 < len(inner) <= 80:
+                    row.names.add(fold(inner).strip("# "))
+            elif type(inner) is int:
+                row.names.add(str(inner))
+        for key, inner in item.items():
+            if type(inner) is str:
+                _read_words(inner, row, key)
+            elif type(inner) is float or (type(inner) is int and key not in named):
+                self._number(inner, row, key)
+                if self.numbers > MAX_NUMBERS:
+                    return
+
     def _object(
         self, item: dict[str, Json], around: Row | None, owner: Row | None, path: str, table: Table, called: str | None
     ) -> Iterator[_Step]:
         named = called is not None or any(
-            _NAMING.search(key) and isinstance(inner, (str, int)) for key, inner in item.items()
+            isinstance(inner, (str, int)) and _is_naming(key) for key, inner in item.items()
         )
         if around is None or named:
             row = Row(table, owner=around or owner)
@@ -150,9 +177,9 @@ class _Reader:
         is_map = len(children) > 1 and len(children) == len(item) and len({frozenset(child) for child in children}) <= 3
         inner_table = Table() if is_map else table
         for key, inner in item.items():
-            if isinstance(inner, str) and _NAMING.search(key) and 1 < len(inner) <= 80:
+            if isinstance(inner, str) and 1 < len(inner) <= 80 and _is_naming(key):
                 row.names.add(fold(inner).strip("# "))
-            elif isinstance(inner, int) and not isinstance(inner, bool) and _NAMING.search(key):
+            elif isinstance(inner, int) and not isinstance(inner, bool) and _is_naming(key):
                 row.names.add(str(inner))
                 continue
             yield inner, row, row, f"{prefix}{key}", inner_table, key if is_map else None
@@ -162,28 +189,51 @@ class _Reader:
             row = Row(Table())
             self.rows.append(row)
         if isinstance(item, str):
-            if ":" in item and len(item) <= 40:
-                minutes = clock_minutes(item)
-                if minutes is not None:
-                    row.clocks.append((path, minutes))
-            elif 2 < len(item) <= 24 and item.replace("_", "").replace(" ", "").isalpha():
-                row.tags.add(fold(item))
-            return
-        if isinstance(item, bool) or not isinstance(item, (int, float)):
-            return
+            _read_words(item, row, path)
+        elif isinstance(item, (int, float)) and not isinstance(item, bool):
+            self._number(item, row, path)
+
+    def _number(self, item: int | float, row: Row, path: str) -> None:
         number = clean(item)
-        if number is None or number == 0:
-            return
-        self.numbers += 1
-        row.cells.append(Cell(path, abs(number), is_money(path, number)))
+        if number:
+            self.numbers += 1
+            row.cells.append(Cell(path, abs(number), is_money(path, number)))
+
+
+def _read_words(item: str, row: Row, path: str) -> None:
+    if len(item) > 40:
+        return
+    if ":" in item:
+        minutes = clock_minutes(item)
+        if minutes is not None:
+            row.clocks.append((path, minutes))
+    elif 2 < len(item) <= 24 and (item.isalpha() or item.replace("_", "").replace(" ", "").isalpha()):
+        row.tags.add(fold(item))
+
+
+def _is_flat(item: dict[str, Json]) -> bool:
+    kinds = set(map(type, item.values()))
+    return dict not in kinds and list not in kinds
+
+
+@lru_cache(maxsize=_REMEMBERED_FIELDS)
+def _is_naming(field_name: str) -> bool:
+    """Whether a field says what the row is called."""
+    return _NAMING.search(field_name) is not None
 
 
 def is_money(field_name: str, number: Decimal) -> bool:
     """Whether a number of that field is an amount of money."""
-    if _MONEY.search(field_name) and not _COUNTING.search(field_name):
-        return True
-    exponent = number.as_tuple().exponent
-    return exponent == -2 and not _COUNTING.search(field_name)
+    said = _says_money(field_name)
+    return number.as_tuple().exponent == -2 if said is None else said
+
+
+@lru_cache(maxsize=_REMEMBERED_FIELDS)
+def _says_money(field_name: str) -> bool | None:
+    """Whether all numbers of a field are money, or none; None where those with cents are."""
+    if _COUNTING.search(field_name):
+        return False
+    return True if _MONEY.search(field_name) else None
 
 
 def clock_minutes(spelled: str) -> int | None:

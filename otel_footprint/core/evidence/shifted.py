@@ -147,7 +147,7 @@ class _Marks:
             if self._marked is None:
                 self.room -= sum(len(source.carried.text) for source in self._window)
                 texts = [source.carried.text for source in self._window] if self.room >= 0 else []
-                self._marked = [text for text in texts if "+1" in text]
+                self._marked = [text for text in texts if "+" in text and "+1" in text]  # one sign is found faster
             spellings = (f"{clock}:00+1", f"{clock}+1", f"{clock} +1")
             self.room -= len(spellings) * sum(map(len, self._marked))
             known = self._known[clock] = self.room >= 0 and any(

@@ -28,38 +28,46 @@ _MOMENTS: Final = (
     r"(?:1[6-9]|20|21)\d\d-\d\d-\d\d(?:[T ]\d\d:[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?[ ]?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?"
     r"|\d\d:[0-5]\d(?::[0-5]\d)?"
 )
-_NO_IDENTIFIERS: Final = "|".join(
-    spelled
-    for word in [
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "may",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "oct",
-        "nov",
-        "dec",
-        "p",
-        "rs",
-        "ca",
-        "approx",
-    ]
-    for spelled in (word, word.capitalize(), word.upper())
-)
+_NO_IDENTIFIERS: Final = [
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "p",
+    "rs",
+    "ca",
+    "approx",
+]
+
+
+def _spelled(words: Iterable[str]) -> str:
+    """A pattern of words in small letters, capitalised and in capitals; by first letter, so that most are told by that."""
+    by_letter: dict[str, dict[str, None]] = {}
+    for word in words:
+        for one in (word, word.capitalize(), word.upper()):
+            by_letter.setdefault(one[0], {})[one[1:]] = None
+    return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in by_letter.items())
+
+
 _IDENTIFIERS: Final = (
-    rf"(?=[A-Za-z#])(?!(?=[A-Z]{{2,4}}\d)(?:{'|'.join(sorted(CODES))})\d)(?!{_NO_IDENTIFIERS})"
-    r"(?:[A-Za-z#][A-Za-z_]{0,30}[-_]?\d{4,15}|[a-z]{3,8}[._][0-9a-f]{0,40}[a-f][0-9a-f]{4,40})"
+    rf"(?=[A-Za-z#])(?!(?=[A-Z]{{2,4}}\d)(?:{'|'.join(sorted(CODES))})\d)(?!{_spelled(_NO_IDENTIFIERS)})"
+    r"(?:[A-Za-z#][A-Za-z_]{0,30}[-_]?\d{4,15}|[a-z]{3,8}[._][0-9a-f]{0,40}?[a-f][0-9a-f]{4,40})"
 )
 _HEXES: Final = (
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
     r"|(?=[0-9]{0,63}[a-f])[0-9a-f]{16,64}"
 )
 PLAIN: Final = rf"{_MOMENTS}|{_IDENTIFIERS}|{_HEXES}"
-_LINE_TO_READ: Final = re.compile(rf"^(?!(?:{PLAIN}|[^0-9\n]{{0,12}})$)", re.ASCII | re.MULTILINE)
+_LINE_TO_READ: Final = re.compile(rf"\n(?!(?:{PLAIN}|[^0-9\n]{{0,12}})\n)", re.ASCII)
+"""It begins with a literal, which makes searching many lines for it fast."""
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -77,18 +85,7 @@ class Gathered:
         stack: list[tuple[str | None, Iterable[Json]]] = [(name, values)]
         while stack:
             name, items = stack.pop()
-            tables: dict[tuple[str, ...], list[dict[str, Json]]] = {}
-            rest: list[Json] = []
-            for item in items:
-                if type(item) is dict:
-                    fields = tuple(item)
-                    alike = tables.get(fields)
-                    if alike is None:
-                        tables[fields] = [item]
-                    else:
-                        alike.append(item)
-                else:
-                    rest.append(item)
+            tables, rest = _by_fields(list(items))
             if rest:
                 stack += ((name, inner) for inner in self._column(rest, name))
             if tables:
@@ -143,6 +140,28 @@ def _are_usual(numbers: Sequence[float]) -> bool:
     return -_LARGEST < total < _LARGEST  # it is no number when one of them is none
 
 
+def _by_fields(items: list[Json]) -> tuple[dict[tuple[str, ...], list[dict[str, Json]]], list[Json]]:
+    """The objects by their fields, and what is no object."""
+    tables: dict[tuple[str, ...], list[dict[str, Json]]] = {}
+    rest: list[Json] = []
+    if len(items) > 1 and set(map(type, items)) == {dict}:
+        shapes = set(map(tuple, items))  # type: ignore[arg-type]
+        if len(shapes) == 1:
+            tables[shapes.pop()] = items  # type: ignore[assignment,index]
+            return tables, rest
+    for item in items:
+        if type(item) is dict:
+            fields = tuple(item)
+            alike = tables.get(fields)
+            if alike is None:
+                tables[fields] = [item]
+            else:
+                alike.append(item)
+        else:
+            rest.append(item)
+    return tables, rest
+
+
 def _by_unit(fields: tuple[str, ...], rows: list[dict[str, Json]]) -> dict[str, list[dict[str, Json]]]:
     if UNIT_NAMES.isdisjoint(fields):
         return {"": rows}
@@ -156,12 +175,8 @@ def _needing_reading(strings: set[str], name: str | None) -> Iterable[str]:
     field = field_of(name) if name else None
     if field is not None and (field.phone or field.duration):
         return strings
-    joined = "\n".join(strings)
-    if joined.count("\n") == len(strings) - 1:
-        return [joined[at : _end(joined, at)] for at in (match.start() for match in _LINE_TO_READ.finditer(joined))]
-    return [one for one in strings if "\n" in one or _LINE_TO_READ.match(one) is not None]
-
-
-def _end(joined: str, start: int) -> int:
-    end = joined.find("\n", start)
-    return end if end >= 0 else len(joined)
+    joined = "\n" + "\n".join(strings) + "\n"
+    if joined.count("\n") == len(strings) + 1:
+        starts = [match.end() for match in _LINE_TO_READ.finditer(joined)]
+        return [joined[at : joined.find("\n", at)] for at in starts if at < len(joined)]
+    return [one for one in strings if "\n" in one or _LINE_TO_READ.match(f"\n{one}\n") is not None]
