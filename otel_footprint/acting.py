@@ -112,7 +112,7 @@ class Director:
         settings, handle = self.running.settings, current_conversation(context)
         strategy, evidence, findings = settings.window, settings.evidence, settings.findings
         if handle is not None:
-            strategy = strategy if handle.window_strategy is None else handle.window_strategy
+            strategy = handle.window_in(settings)
             evidence = evidence if handle.evidence_options is None else handle.evidence_options
             findings = handle.findings_in(settings)
         sharing = self.running.sharing

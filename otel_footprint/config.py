@@ -118,6 +118,15 @@ def resolve(
     )
 
 
+def unread(evidence: Evidence | None, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Variables of ours that are set and say nothing, since ``instrument(evidence=…)`` says it."""
+    if evidence is None:
+        return ()
+    env = _Environment(os.environ if environ is None else environ)
+    said = {"POSTURE": evidence.posture, "CHECK": evidence.check}
+    return tuple(PREFIX + name for name, word in said.items() if (env.get(name) or word).lower() != word)
+
+
 def misspelled(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Variables that are none of ours but look like one, with the one that is probably meant."""
     env = os.environ if environ is None else environ

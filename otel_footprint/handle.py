@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from opentelemetry import trace
 from opentelemetry.context import attach, detach, get_current
@@ -22,11 +22,12 @@ from otel_footprint.config import checked_evidence, findings_of
 from otel_footprint.context import current_conversation, with_conversation
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.state.document import from_document, to_document
 from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
 from otel_footprint.findings_verbs import Filed, FindingsVerbs
 from otel_footprint.installing import checked_strategy
-from otel_footprint.restoring import document_of, go_on, saved_in, saved_of, windows_of
+from otel_footprint.restoring import go_on, saved_of, windows_of
 from otel_footprint.running import Providers, Runtime
 from otel_footprint.telemetry.open_answers import OpenAnswer, OpenAnswers
 from otel_footprint.telemetry.summary import Summary
@@ -68,7 +69,7 @@ class Conversation(FindingsVerbs):
         agent: str | None,
         request: str | None,
         evidence: Evidence | None,
-        window: WindowStrategy | None,
+        window: WindowStrategy | Literal[False] | None,
         findings: Findings | bool | None,
         restore: SavedConversation | None,
     ) -> None:
@@ -78,7 +79,7 @@ class Conversation(FindingsVerbs):
         super().__init__(own, named=given is not None)
         self.agent: Final = agent
         self.evidence_options: Final = evidence
-        self.window_strategy: Final = window
+        self._window: Final = window
         self._findings: Final = findings
         self.request: Final = request
         self._restore: Final = restore
@@ -100,7 +101,14 @@ class Conversation(FindingsVerbs):
         """Whether its own settings ask for requests to be changed or asked again."""
         evidence = self.evidence_options
         acting = evidence is not None and evidence.posture != "assist"
-        return self.window_strategy is not None or acting or bool(self._findings)
+        windows = self._window is not None and self._window is not False
+        return windows or acting or bool(self._findings)
+
+    def window_in(self, settings: Settings) -> WindowStrategy | None:
+        """The window strategy in force: its own, none, or that of ``instrument()`` where it says nothing."""
+        if self._window is None:
+            return settings.window
+        return None if self._window is False else self._window
 
     def findings_in(self, settings: Settings) -> Findings | None:
         """The findings in force: its own, or those of ``instrument()`` where it asks for none."""
@@ -139,8 +147,8 @@ class Conversation(FindingsVerbs):
         running = runtime.current()
         named = self._given_id is not None
         if running is None:
-            return document_of(SavedConversation(id=self.id, named=named, text=text))
-        return document_of(saved_of(running, self.id, named=named, text=text))
+            return to_document(SavedConversation(id=self.id, named=named, text=text))
+        return to_document(saved_of(running, self.id, named=named, text=text))
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:
@@ -306,7 +314,7 @@ def conversation(
     *,
     agent: str | None = None,
     request: str | None = None,
-    window: WindowStrategy | None = None,
+    window: WindowStrategy | Literal[False] | None = None,
     evidence: Evidence | None = None,
     findings: Findings | bool | None = None,
     restore: Mapping[str, Json] | None = None,
@@ -318,7 +326,7 @@ def conversation(
             calls made inside belong together, and no id is exported.
         agent: the agent's name, on spans and metrics.
         request: what the person asked, where it is in no message; its words count as said.
-        window: what may leave its window, where it differs from ``instrument(window=…)``.
+        window: what may leave its window, where it differs from ``instrument(window=…)``; False: nothing.
         evidence: how its answers are judged, and what is done about a flagged one, where it differs from
             ``instrument(evidence=…)``.
         findings: whether the model may declare what results are, where it differs from ``instrument(findings=…)``.
@@ -337,7 +345,7 @@ def conversation(
         checked_evidence(evidence, "conversation(…) evidence")
     if findings is not None:
         findings_of(findings, f"conversation(findings={findings!r})")
-    if window is not None:
+    if window is not None and window is not False:
         window = checked_strategy(window, "conversation(…) window")
     return Conversation(
         id=id,
@@ -346,5 +354,5 @@ def conversation(
         evidence=evidence,
         window=window,
         findings=findings,
-        restore=saved_in(restore) if restore is not None else None,
+        restore=from_document(restore) if restore is not None else None,
     )

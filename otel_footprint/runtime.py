@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint import boundary
-from otel_footprint.config import misspelled, resolve
+from otel_footprint.config import misspelled, resolve, unread
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.running import Providers, Runtime
 
@@ -111,6 +111,8 @@ def instrument(
                 )
             running.stop()  # zero code started it; what the application asks for wins
         _say_misspelled()
+        for name in unread(evidence):
+            _logger.warning("otel-footprint: %s is not read, since instrument(evidence=…) sets it", name)
         _current = Runtime(settings, given)
         _current.start()
 

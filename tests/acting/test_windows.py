@@ -362,3 +362,14 @@ def test_without_the_official_instrumentation_the_call_goes_through(
             assert agent.ask("Which order?") == "It is W-5918449."
         assert boundary.fault_counts()["acting.unseen"] == before + 2
     assert caplog.text.count("did not tell of this call") == (1 if before == 0 else 0)
+
+
+def test_a_conversation_can_do_without_the_strategy_of_the_process(act: Callable[..., Sink]) -> None:
+    act(window=SlidingWindow(1))
+    script = [READ, Text("One."), Text("Two."), Text("Three.")]
+    with ScriptedProvider(script) as provider, otel_footprint.conversation("c", window=False) as conversation:
+        agent = Agent("openai-chat", provider)
+        for question in ("First?", "Second?", "Third?"):
+            agent.ask(question)
+        assert len(sent(provider)[-1]) == len(agent.history) - 1
+        assert conversation.window.record is None

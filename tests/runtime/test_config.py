@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otel_footprint.config import PROVIDERS, Settings, misspelled, resolve
+from otel_footprint.config import PROVIDERS, Settings, misspelled, resolve, unread
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.window.sliding_window import SlidingWindow
@@ -181,3 +181,10 @@ def test_other_variables_are_nobodys_mistake() -> None:
         "",
     )
     assert misspelled(environ) == {}
+
+
+def test_a_variable_that_an_argument_overrules_is_said() -> None:
+    environ = {"OTEL_FOOTPRINT_POSTURE": "guard", "OTEL_FOOTPRINT_CHECK": "TOOLS"}
+    assert unread(Evidence(exempt=("1234",)), environ) == ("OTEL_FOOTPRINT_POSTURE",)
+    assert unread(Evidence(posture="guard"), environ) == ()
+    assert unread(None, environ) == ()

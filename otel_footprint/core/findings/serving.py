@@ -52,7 +52,7 @@ def served_list(ledger: Ledger, refs: Sequence[str]) -> str | None:
     undeclared = sum(ref not in current for ref in refs)
     if undeclared:
         parts.append(f"Results that nothing was declared about: {undeclared}")
-    return "\n".join(parts)
+    return "\n".join(parts) if len(parts) > 1 else None
 
 
 def _bucket(title: str, lines: Iterable[str]) -> list[str]:
