@@ -300,7 +300,8 @@ class Planner:
             line = going.line
         else:
             line = Line(asked.conversation, asked.instruction, asked.agent, asked.tools)
-            line.hint = None if going is None or forked else going.line.hint  # it holds for as long as nothing else went on there
+            # The hint holds for as long as nothing else went on there.
+            line.hint = None if going is None or forked else going.line.hint
         line.instruction, line.agent, line.tools, line.trace = asked.instruction, asked.agent, asked.tools, asked.trace
         line.tried, line.failed = state, False
         line.version += 1

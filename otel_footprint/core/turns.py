@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
+from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,21 @@ def segment(messages: Sequence[Message]) -> tuple[Turn, ...]:
     if starts:
         ends.append(len(messages) - 1)
     return tuple(Turn(first, last) for first, last in zip(starts, ends, strict=True))
+
+
+def calls_in_turn(messages: Sequence[Message]) -> int:
+    """How many calls of the model were made since a person spoke last: the assistant messages that asked for tools."""
+    calls = 0
+    for message in reversed(messages):
+        role = message.role
+        if role == "assistant":
+            for part in message.parts:
+                if isinstance(part, ToolCall):
+                    calls += 1
+                    break
+        elif role == "user" and message.said_by_person:
+            break
+    return calls
 
 
 def tools_of_results(messages: Sequence[Message]) -> tuple[str | None, ...]:

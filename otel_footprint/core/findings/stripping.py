@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -133,8 +132,3 @@ def strip_answer(text: str) -> tuple[str, Declared | None]:
         return text, None
     seen, raw = peel_text(text)
     return seen, read_texts(raw)
-
-
-def strip_all(messages: Sequence[Message], owned: frozenset[str] = frozenset()) -> tuple[Stripped, ...]:
-    """Each of several messages, for the outputs of one call."""
-    return tuple(strip(message, owned) for message in messages)

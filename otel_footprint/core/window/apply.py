@@ -21,6 +21,7 @@ from otel_footprint.core.feeding import feed, say_system
 from otel_footprint.core.findings.ledger import At
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
 from otel_footprint.core.thread import Slot, Thread
+from otel_footprint.core.turns import calls_in_turn
 from otel_footprint.core.window.change import Plan
 from otel_footprint.core.window.observe import compare
 
@@ -69,7 +70,7 @@ def count(thread: Thread, plan: Plan, shared: Mapping[int, Slot], planned: Plann
     if planned is not None and planned.turn >= turn:
         return Counts(planned.turn, planned.iteration, results, planned.turn - turn)
     if not thread.calls:
-        return Counts(turn, 1 + _calls_in_turn(plan.window), results)
+        return Counts(turn, 1 + calls_in_turn(plan.window), results)
     return Counts(turn, 1 if begun else thread.iteration + 1, results)
 
 
@@ -81,16 +82,6 @@ def begins_turn(plan: Plan, index: int) -> bool:
 def results_in(message: Message) -> int:
     """How many tool results the message holds."""
     return sum(1 for part in message.parts if isinstance(part, (ToolResult, ServerToolResult)))
-
-
-def _calls_in_turn(window: tuple[Message, ...]) -> int:
-    calls = 0
-    for message in reversed(window):
-        if message.said_by_person:
-            break
-        if message.role == "assistant" and message.tool_calls:
-            calls += 1
-    return calls
 
 
 def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Call) -> None:

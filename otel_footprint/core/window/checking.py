@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from types import NoneType
 
 from otel_footprint.core.messages import Message, Text
-from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.notice import is_notice
 from otel_footprint.core.window.record import (
     BudgetPressure,
@@ -32,6 +31,7 @@ from otel_footprint.core.window.record import (
 )
 from otel_footprint.core.window.recording import chars_of
 from otel_footprint.core.window.strategy import Rebase, WindowResult, WindowStrategyInput
+from otel_footprint.core.window.summary import is_summary_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,8 @@ def _refused(input: WindowStrategyInput, leaving: Sequence[int], keep: int) -> s
     plan = input.plan_removal(keep)
     if _holds(plan, leaving):
         return None
-    history = input.history
-
-    def is_summary(turn: Turn) -> bool:
-        return turn.first == turn.last and history[turn.first].authored == "summary"
-
     # A strategy that folds may step over an earlier summary, for there is nothing to gain from it.
-    if _holds(input.plan_removal(keep, is_summary), leaving):
+    if _holds(input.plan_removal(keep, is_summary_in(input.history)), leaving):
         return None
     refused = next((refusal for refusal in plan.refusals if refusal.turn_index in leaving), None)
     if refused is not None:

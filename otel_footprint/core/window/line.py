@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from otel_footprint.core.call import Call, CallRef
-from otel_footprint.core.messages import Message, ServerToolResult, ToolCall, ToolResult
-from otel_footprint.core.turns import result_reference
+from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
+from otel_footprint.core.turns import calls_in_turn, result_reference
 from otel_footprint.core.window.items import Item, Kept, Put, kept
 from otel_footprint.core.window.observe import alike
 from otel_footprint.core.window.reading import Born
@@ -131,7 +131,7 @@ def start(messages: Sequence[Message], keys: Keys, *, run_id: str, streamed: boo
         births=(Born(None, None, 1),) * history + (UNSENT,) * (len(messages) - history),
         refs=_named(results, messages),
         turn=_said(messages),
-        iteration=1 + _asked_in_turn(messages),
+        iteration=1 + calls_in_turn(messages),
         run_id=run_id,
         streamed=streamed,
         reach=len(messages),
@@ -231,7 +231,7 @@ def fork(base: State, messages: Sequence[Message], keys: Keys, *, shared: int, r
         births=(*(birth for _, birth in carried), *anew.births[shared:]),
         refs=tuple([None if isinstance(item, Put) else anew.refs[item.index] for item in items]),
         turn=_said(messages),
-        iteration=1 + _asked_in_turn(messages),
+        iteration=1 + calls_in_turn(messages),
         after=None,
         revised_turn=-1,
     )
@@ -368,17 +368,3 @@ def _history(messages: Sequence[Message]) -> int:
         if messages[j].role == "assistant":
             return j + 1
     return 0
-
-
-def _asked_in_turn(messages: Sequence[Message]) -> int:
-    calls = 0
-    for message in reversed(messages):
-        role = message.role
-        if role == "assistant":
-            for part in message.parts:
-                if isinstance(part, ToolCall):
-                    calls += 1
-                    break
-        elif role == "user" and message.said_by_person:
-            break
-    return calls

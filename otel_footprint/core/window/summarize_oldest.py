@@ -20,12 +20,18 @@ from types import TracebackType
 from typing import Any, ClassVar, Final
 
 from otel_footprint.core.errors import ConfigurationError
-from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.meter import over_budget
 from otel_footprint.core.window.record import BudgetPressure, FoldedSpan, Retain, Spend, WindowRecord
 from otel_footprint.core.window.recording import Own, changed, chars_of, span_of, unchanged, window_after
 from otel_footprint.core.window.strategy import Billing, WindowResult, WindowStrategyInput
-from otel_footprint.core.window.summary import Summary, prompt_for, span_digest, summary_message, summary_of
+from otel_footprint.core.window.summary import (
+    Summary,
+    is_summary_in,
+    prompt_for,
+    span_digest,
+    summary_message,
+    summary_of,
+)
 from otel_footprint.core.window.validation import check_budget, one_of, plain_text
 
 REMEMBERED_SPANS: Final = 1024
@@ -90,11 +96,7 @@ class SummarizeOldest:
         if input.cancelled():
             return None
         history = input.history
-
-        def is_summary(turn: Turn) -> bool:
-            return turn.first == turn.last and history[turn.first].authored == "summary"
-
-        plan = input.plan_removal(self.keep_recent_turns, is_summary)
+        plan = input.plan_removal(self.keep_recent_turns, is_summary_in(history))
         own = Own(self.name, self.keep_recent_turns, self.threshold_tokens, reading)
         span = span_of(input, plan)
         if span is None:

@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -30,6 +30,7 @@ from otel_footprint.core.messages import (
     canonical_json,
     content_text,
 )
+from otel_footprint.core.turns import Turn
 from otel_footprint.core.window.record import Retain
 
 SUMMARY_PREFIX: Final = "[otel-footprint summary]"
@@ -107,6 +108,15 @@ def summary_message(text: str, *, model: str, stands_for: int, retain: Retain) -
         f"message{'' if stands_for == 1 else 's'}. {originals}"
     )
     return Message("user", (Text(f"{label}\n\n{text.strip()}"),), authored="summary")
+
+
+def is_summary_in(history: Sequence[Message]) -> Callable[[Turn], bool]:
+    """Tells whether a turn of this window is an earlier summary and nothing else."""
+
+    def is_summary(turn: Turn) -> bool:
+        return turn.first == turn.last and history[turn.first].authored == "summary"
+
+    return is_summary
 
 
 def span_digest(messages: Sequence[Message]) -> str:
