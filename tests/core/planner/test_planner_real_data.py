@@ -11,11 +11,12 @@ import pytest
 from planner_cases import Live, on_the_wire
 from planner_watch import Watch
 
-from otel_footprint.core.messages import Message, Part, Text, ToolCall, ToolResult
+from otel_footprint.core.messages import Message
 from otel_footprint.core.session import Session
 from otel_footprint.core.window.sliding_window import SlidingWindow
 from otel_footprint.core.window.summarize_oldest import SummarizeOldest
 from otel_footprint.core.window.token_budget import TokenBudget
+from otel_footprint.providers import openai_chat
 
 FILES = ["tau_airline/conversations.jsonl", "tau_retail/conversations.jsonl"]
 STRATEGIES = {
@@ -27,16 +28,8 @@ STRATEGIES = {
 
 
 def read(line: str) -> list[Message]:
-    made: list[Message] = []
-    for item in json.loads(line)["messages"]:
-        if item["role"] == "tool":
-            made.append(Message("tool", (ToolResult(item.get("tool_call_id"), item.get("name"), item["content"]),)))
-            continue
-        parts: list[Part] = [Text(item["content"])] if item.get("content") else []
-        for call in item.get("tool_calls") or ():
-            parts.append(ToolCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])))
-        made.append(Message(item["role"], tuple(parts)))
-    return made
+    """One recorded conversation."""
+    return [native.message for native in openai_chat.read(json.loads(line)["messages"])]
 
 
 @pytest.fixture(scope="module", params=FILES)

@@ -13,27 +13,19 @@ from otel_footprint.core.conversations import Conversations, Limits
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.findings.options import Findings
-from otel_footprint.core.messages import Json, Message, Part, Text, ToolCall, ToolResult
+from otel_footprint.core.messages import Json, Message, Text, ToolCall, ToolResult
 from otel_footprint.core.planner import Planner, PlanRequest
 from otel_footprint.core.state.document import from_document, to_document
 from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.strategy import WindowStrategy
+from otel_footprint.providers import openai_chat
 
 FILES = ["tau_airline/conversations.jsonl", "tau_retail/conversations.jsonl", "tau2/airline.jsonl", "tau2/retail.jsonl"]
 
 
 def read(line: str) -> list[Message]:
     """One recorded conversation."""
-    made: list[Message] = []
-    for item in json.loads(line)["messages"]:
-        if item["role"] == "tool":
-            made.append(Message("tool", (ToolResult(item.get("tool_call_id"), item.get("name"), item["content"]),)))
-            continue
-        parts: list[Part] = [Text(item["content"])] if item.get("content") else []
-        for call in item.get("tool_calls") or ():
-            parts.append(ToolCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])))
-        made.append(Message(item["role"], tuple(parts)))
-    return made
+    return [native.message for native in openai_chat.read(json.loads(line)["messages"])]
 
 
 def recorded(folder: Path, name: str, count: int | None = None) -> Iterator[list[Message]]:
