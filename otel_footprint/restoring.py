@@ -15,24 +15,12 @@ import time
 from typing import TYPE_CHECKING
 
 from otel_footprint import boundary
-from otel_footprint.core.messages import Json
-from otel_footprint.core.state.document import from_document, to_document
 from otel_footprint.core.state.values import SavedConversation
 from otel_footprint.core.window.saving import WindowState
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.options import Evidence
     from otel_footprint.running import Runtime
-
-
-def document_of(saved: SavedConversation) -> dict[str, Json]:
-    """The document of a conversation; ``json.dumps`` takes it as it is."""
-    return to_document(saved)
-
-
-def saved_in(document: object) -> SavedConversation:
-    """What a document says. Raises :class:`~otel_footprint.ConfigurationError` that names what is wrong with it."""
-    return from_document(document)
 
 
 def windows_of(running: Runtime, conversation_id: str) -> WindowState:
