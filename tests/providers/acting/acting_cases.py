@@ -71,14 +71,6 @@ class Director:
 class Acting:
     """One call of that director. It takes nothing out of an answer."""
 
-    peels = False
-
-    def peeler(self) -> None:
-        return None
-
-    def take_out(self, plain: Any) -> None:
-        pass
-
     def __init__(
         self, director: Director, surface: Surface, kwargs: Mapping[str, Any], *, revision: bool = False
     ) -> None:
