@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from otel_footprint._exports import listed as __dir__  # noqa: F401 - names that are not loaded yet are there too
 from otel_footprint._exports import load as __getattr__  # noqa: F401 - names load when first asked for
 
 if TYPE_CHECKING:

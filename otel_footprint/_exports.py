@@ -36,3 +36,8 @@ def load(name: str) -> object:
     if name not in PUBLIC:
         raise AttributeError(f"module 'otel_footprint' has no attribute {name!r}")
     return getattr(import_module(PUBLIC[name]), name)
+
+
+def listed() -> list[str]:
+    """What ``dir(otel_footprint)`` shows: the public names, loaded or not, and what the module holds by now."""
+    return sorted({*vars(import_module("otel_footprint")), *PUBLIC})

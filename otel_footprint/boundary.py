@@ -14,8 +14,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
+
+from otel_footprint.core.raising import position
 
 _UNAFFECTED: Final = "the application is not affected, and further ones are only counted"
 _logger = logging.getLogger("otel_footprint")
@@ -54,7 +55,7 @@ def _report(place: str, fault: Exception, says: str) -> None:
         listeners = tuple(_listeners)
     if first:
         _logger.warning(
-            "otel-footprint: internal error in %s (%s, %s); %s.", place, type(fault).__name__, _position(fault), says
+            "otel-footprint: internal error in %s (%s, %s); %s.", place, type(fault).__name__, position(fault), says
         )
     _logger.debug("otel-footprint: internal error in %s", place, exc_info=fault)
     for listener in listeners:
@@ -62,16 +63,6 @@ def _report(place: str, fault: Exception, says: str) -> None:
             listener(place)
         except Exception as second:
             _logger.debug("otel-footprint: counting an internal error failed", exc_info=second)
-
-
-def _position(fault: Exception) -> str:
-    """The file and line that raised it, without the folders above it."""
-    trace = fault.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "unknown place"
-    return f"{'/'.join(Path(trace.tb_frame.f_code.co_filename).parts[-2:])}:{trace.tb_lineno}"
 
 
 def listen(listener: Callable[[str], None]) -> Callable[[], None]:

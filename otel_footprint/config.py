@@ -254,11 +254,11 @@ def _limit(given: int | None, env: _Environment) -> int:
         raw = env.get("CONVERSATION_LIMIT")
         if raw is None:
             return Settings().conversation_limit
-        value = int(raw) if raw.isdecimal() and raw.isascii() and len(raw) <= 12 else None
-        if value is None:
-            raise ConfigurationError(f"{source}={raw!r} is not a whole number; write for example 1000")
+        if not (raw.isdecimal() and raw.isascii() and len(raw) <= 12):
+            raise ConfigurationError(f"{source}={raw!r}: give a whole number from 1 to {_MAX_CONVERSATIONS:,}")
+        value = int(raw)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_CONVERSATIONS:
-        raise ConfigurationError(f"{source}={value!r}: give a whole number from 1 to {_MAX_CONVERSATIONS}")
+        raise ConfigurationError(f"{source}={value!r}: give a whole number from 1 to {_MAX_CONVERSATIONS:,}")
     return value
 
 

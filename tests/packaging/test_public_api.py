@@ -50,6 +50,13 @@ def test_every_public_name_is_there_and_says_what_it_does() -> None:
         assert inspect.getdoc(thing), name
 
 
+def test_dir_shows_every_public_name_before_it_is_loaded() -> None:
+    code = "import otel_footprint; print(*dir(otel_footprint))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert set(PUBLIC) <= set(shown)
+    assert "__all__" in shown
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     assert not hasattr(otel_footprint, "no_such_name")
 

@@ -78,6 +78,8 @@ def test_argument_wins_over_environment() -> None:
             {"OTEL_FOOTPRINT_CONVERSATION_LIMIT": "many"},
             ["OTEL_FOOTPRINT_CONVERSATION_LIMIT='many'", "whole number"],
         ),
+        ({}, {"OTEL_FOOTPRINT_CONVERSATION_LIMIT": "-1"}, ["'-1'", "a whole number from 1 to 1,000,000"]),
+        ({}, {"OTEL_FOOTPRINT_CONVERSATION_LIMIT": "0"}, ["=0", "a whole number from 1 to 1,000,000"]),
         ({"providers": ["openia"]}, {}, ["'openia'", *PROVIDERS]),
         ({"providers": "openai"}, {}, ["providers='openai'", "['openai']"]),
         ({}, {"OTEL_FOOTPRINT_INSTRUMENT": "cohere"}, ["OTEL_FOOTPRINT_INSTRUMENT", "'cohere'"]),

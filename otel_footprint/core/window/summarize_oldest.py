@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Final
 
 from otel_footprint.core.errors import ConfigurationError
+from otel_footprint.core.raising import position
 from otel_footprint.core.window.meter import over_budget
 from otel_footprint.core.window.record import BudgetPressure, FoldedSpan, Retain, Spend, WindowRecord
 from otel_footprint.core.window.recording import Own, changed, chars_of, span_of, unchanged, window_after
@@ -179,6 +180,7 @@ class Attempt:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         if isinstance(error, Exception):
-            self.warning = f"the summariser raised {type(error).__name__}; the window was left as it is"
+            where = f"{type(error).__name__} ({position(error)})"  # never its text, which may quote the conversation
+            self.warning = f"the summariser raised {where}; the window was left as it is"
             return True
         return False

@@ -226,7 +226,9 @@ class TestFailing:
         async def write(prompt: str) -> str:
             raise OSError
 
-        assert "OSError" in plan(SummarizeOldest(100, write, "m", 2)).warning
+        warning = plan(SummarizeOldest(100, write, "m", 2)).warning
+        line = write.__code__.co_firstlineno + 1
+        assert warning.startswith(f"the summariser raised OSError (window/test_summarize.py:{line}); ")
 
 
 class TestNotSmaller:
