@@ -21,7 +21,7 @@ from typing import Any
 
 import wrapt
 
-from otel_footprint.providers.carrying_seam import Wrapper, is_proxy, layers
+from otel_footprint.providers.carrying_seam import Wrapper, is_proxy, layers, unbound
 
 
 class Lid:
@@ -79,9 +79,7 @@ class Lid:
         return any(self._is_ours(layer) for layer in layers(current))
 
     def _is_ours(self, function: Any) -> bool:
-        """Whether this is our wrapper; also bound to the class, as OpenTelemetry's ``unwrap`` of another one leaves it."""
-        bound = isinstance(function, wrapt.BoundFunctionWrapper)
-        return self._proxy is not None and (function._self_parent if bound else function) is self._proxy
+        return self._proxy is not None and unbound(function) is self._proxy
 
     def _call(
         self,

@@ -60,9 +60,7 @@ class Seam:
                 return
 
     def _is_ours(self, function: Any) -> bool:
-        """Whether this is our wrapper; also bound to the class, as OpenTelemetry's ``unwrap`` of another one leaves it."""
-        bound = isinstance(function, wrapt.BoundFunctionWrapper)
-        return self._proxy is not None and (function._self_parent if bound else function) is self._proxy
+        return self._proxy is not None and unbound(function) is self._proxy
 
     def _call(self, wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._active:
@@ -73,6 +71,11 @@ class Seam:
 def is_proxy(layer: Any) -> bool:
     """Whether this is a wrapt proxy, which can be given something else to wrap."""
     return isinstance(layer, PROXY)
+
+
+def unbound(function: Any) -> Any:
+    """The wrapper itself where it is bound to the class, as OpenTelemetry's ``unwrap`` of another one leaves it."""
+    return function._self_parent if isinstance(function, wrapt.BoundFunctionWrapper) else function
 
 
 def layers(function: Any) -> list[Any]:

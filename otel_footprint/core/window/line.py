@@ -60,7 +60,8 @@ class State:
     - ``reach`` counts what the last completed call sent, its output, and what is new; ``origin`` is for each item its place
       in that, -1 for what was put since, None where nothing was taken or put. Both mean nothing unless ``based``.
     - ``calls`` counts completed calls; ``outputs`` is what the last one gave, empty while this one is open, and ``chosen``
-      the key of the one that the list went on with, ``again`` that this is that call once more; ``after`` and ``completed_at`` say which and when (Unix seconds).
+      the key of the one that the list went on with, ``again`` that this is that call once more; ``after`` and
+      ``completed_at`` say which and when (Unix seconds).
     - ``decided``: a strategy changed the window since the last completed call; ``window_ref`` is the span of that visit;
       ``strategy`` is the one that was asked last.
     - ``records`` are those of the last visits, oldest first, None where the strategy did not engage.

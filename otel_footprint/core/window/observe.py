@@ -14,8 +14,8 @@ Rules
   the same neighbours whose text is a piece of the old text or differs in digits only.
 - The decision is the first that holds: reset, summarize, clear, evict, rewrite, append. (A thread's first is ``start``.)
 - A summary is a new message, no tool result, that stands before a kept one; or before the last one, where the output was
-  not kept. A message that was in the window earlier only returns: it is no summary. Nor is a drop notice. A system message is one only where
-  it adds to the number of system messages, since those that change are the application's own.
+  not kept. A message that was in the window earlier only returns: it is no summary. Nor is a drop notice. A system
+  message is one only where it adds to the number of system messages, since those that change are the application's own.
 """
 
 from __future__ import annotations
