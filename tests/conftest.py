@@ -1,11 +1,16 @@
-"""Fixtures that every test may use: where the real data is."""
+"""Fixtures that every test may use: where the real data is, and a process that is instrumented for one test."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from otel_footprint.testing.sink import Sink
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -22,3 +27,28 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real data is not here: {folder} (set OTEL_FOOTPRINT_SHARED_DATA)")
     return folder
+
+
+@pytest.fixture
+def observe() -> Iterator[Callable[..., Sink]]:
+    """``observe(sampler=…, **settings)`` instruments this process into a new sink, until the test ends."""
+    import otel_footprint
+    from otel_footprint.testing.sink import Sink
+
+    sinks: list[Sink] = []
+
+    def start(*, sampler: Any = None, **settings: Any) -> Sink:
+        sink = Sink(sampler=sampler)
+        sinks.append(sink)
+        otel_footprint.instrument(
+            tracer_provider=sink.tracer_provider,
+            meter_provider=sink.meter_provider,
+            logger_provider=sink.logger_provider,
+            **settings,
+        )
+        return sink
+
+    yield start
+    otel_footprint.uninstrument()
+    for sink in sinks:
+        sink.close()

@@ -38,22 +38,6 @@ def act() -> Iterator[Callable[..., Sink]]:
 
 
 @pytest.fixture
-def faulty() -> Iterator[Callable[..., Sink]]:
+def faulty(observe: Callable[..., Sink]) -> Callable[..., Sink]:
     """The same where faults are expected."""
-    sinks: list[Sink] = []
-
-    def start(**settings: Any) -> Sink:
-        sink = Sink()
-        sinks.append(sink)
-        otel_footprint.instrument(
-            tracer_provider=sink.tracer_provider,
-            meter_provider=sink.meter_provider,
-            logger_provider=sink.logger_provider,
-            **settings,
-        )
-        return sink
-
-    yield start
-    otel_footprint.uninstrument()
-    for sink in sinks:
-        sink.close()
+    return observe

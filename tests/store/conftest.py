@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from redis_server import RedisServer, program
 
-import otel_footprint
 from otel_footprint import boundary
 from otel_footprint.testing.sink import Sink
 
@@ -26,25 +24,9 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def shared() -> Iterator[Callable[..., Sink]]:
+def shared(observe: Callable[..., Sink]) -> Callable[..., Sink]:
     """``shared(store=…, **settings)`` instruments this process into a new sink, until the test ends."""
-    sinks: list[Sink] = []
-
-    def start(**settings: Any) -> Sink:
-        sink = Sink()
-        sinks.append(sink)
-        otel_footprint.instrument(
-            tracer_provider=sink.tracer_provider,
-            meter_provider=sink.meter_provider,
-            logger_provider=sink.logger_provider,
-            **settings,
-        )
-        return sink
-
-    yield start
-    otel_footprint.uninstrument()
-    for sink in sinks:
-        sink.close()
+    return observe
 
 
 @pytest.fixture
