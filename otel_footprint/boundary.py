@@ -4,6 +4,7 @@ Rules
 -----
 - Only ``Exception`` is swallowed: ``KeyboardInterrupt``, ``SystemExit`` and cancellation pass.
 - Only code of ours runs inside the guard, never the application's or the provider's: their exceptions pass unmodified.
+- What something outside of us did, such as a store that does not answer, is said in words of ours: once, wherever it shows.
 - The log line names the place, the exception's type and the line that raised it, with a traceback at debug level: a
   message of an exception may quote the conversation.
 """
@@ -20,10 +21,15 @@ from otel_footprint.core.raising import position
 
 _UNAFFECTED: Final = "the application is not affected, and further ones are only counted"
 _logger = logging.getLogger("otel_footprint")
+_said: Final[set[str]] = set()
 _lock: Final = threading.RLock()  # re-entrant: a guarded place may run from a finaliser inside another one
 _seen: Final[set[str]] = set()
 _counts: Final[dict[str, int]] = {}
 _listeners: Final[list[Callable[[str], None]]] = []
+
+
+class OutsideFault(Exception):
+    """Something outside of us failed. ``str()`` is the whole log line, without a word of the conversation or a password."""
 
 
 @contextmanager
@@ -50,10 +56,13 @@ def ask(place: str, question: Callable[[], bool]) -> bool:
 def _report(place: str, fault: Exception, says: str) -> None:
     with _lock:
         _counts[place] = _counts.get(place, 0) + 1
-        first = place not in _seen
-        _seen.add(place)
+        seen, line = (_said, str(fault)) if isinstance(fault, OutsideFault) else (_seen, place)
+        first = line not in seen
+        seen.add(line)
         listeners = tuple(_listeners)
-    if first:
+    if first and isinstance(fault, OutsideFault):
+        _logger.warning("otel-footprint: %s.", line)
+    elif first:
         _logger.warning(
             "otel-footprint: internal error in %s (%s, %s); %s.", place, type(fault).__name__, position(fault), says
         )

@@ -203,8 +203,11 @@ class FindingsVerbs(ABC):
     ) -> None:
         running = runtime.current()
         if running is None or self.findings_in(running.settings) is None:
-            fix = "call instrument(findings=True)" if running is not None else "call instrument() first"
-            _warn(f"{verb}:off", f"conversation().{verb}() says nothing where findings are off; {fix}")
+            _warn(
+                f"{verb}:off",
+                f"conversation().{verb}() says nothing where findings are off; call instrument(findings=True)"
+                + (" first" if running is None else ""),
+            )
             return
         filed = None
         with boundary.guard(f"findings.{verb}"):

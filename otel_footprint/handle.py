@@ -8,6 +8,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -146,9 +147,11 @@ class Conversation(FindingsVerbs):
             raise ConfigurationError(f"to_dict(text={text!r}): give True or False")
         running = runtime.current()
         named = self._given_id is not None
-        if running is None:
-            return to_document(SavedConversation(id=self.id, named=named, text=text))
-        return to_document(saved_of(running, self.id, named=named, text=text))
+        before = 0 if self._restore is None else self._restore.calls
+        saved = SavedConversation(id=self.id, named=named, text=text)
+        if running is not None:
+            saved = saved_of(running, self.id, named=named, text=text)
+        return to_document(replace(saved, calls=before + len(self.decisions)))
 
     @property
     def decisions(self) -> tuple[Decisions, ...]:

@@ -107,7 +107,10 @@ class Runtime:
         self._stop_listening = boundary.listen(self.emitter.error)
 
     def start(self) -> None:
-        """Wrap what the hook cannot see (below), then turn on the official instrumentations (above)."""
+        """Wrap what the hook cannot see (below), then turn on the official instrumentations (above).
+
+        Raises :class:`ConfigurationError` where the store says at once that its address cannot be used.
+        """
         with boundary.guard("carrying.install"):
             carrying.install(self.carried)
         self.states = turn_on(
@@ -118,11 +121,10 @@ class Runtime:
             logger_provider=self.providers.logger,
         )
         if self.settings.store is not None:
-            with boundary.guard("store.start"):
-                from otel_footprint.sharing import Sharing
+            from otel_footprint.sharing import Sharing
 
-                self.sharing = Sharing(self, self.settings.store)
-                self.sharing.start()
+            self.sharing = Sharing(self, self.settings.store)
+            self.sharing.start()
         if self.settings.acts or self.sharing is not None:
             self.act()
 

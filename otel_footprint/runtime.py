@@ -113,8 +113,17 @@ def instrument(
         _say_misspelled()
         for name in unread(evidence):
             _logger.warning("otel-footprint: %s is not read, since instrument(evidence=…) sets it", name)
-        _current = Runtime(settings, given)
-        _current.start()
+        _current = _started(Runtime(settings, given))
+
+
+def _started(running: Runtime) -> Runtime:
+    """The runtime where it could be started; nothing of it stays where not."""
+    try:
+        running.start()
+    except ConfigurationError:
+        running.stop()
+        raise
+    return running
 
 
 def start_implicitly() -> Runtime:
@@ -128,8 +137,7 @@ def start_implicitly() -> Runtime:
         if _current is None:
             settings = resolve()
             _say_misspelled()
-            _current = Runtime(settings, Providers(), implicit=True)
-            _current.start()
+            _current = _started(Runtime(settings, Providers(), implicit=True))
         return _current
 
 

@@ -4,8 +4,12 @@ Rules
 -----
 - A call takes what the store has before its window is planned, and puts what came of it there after it is answered: in the
   wrapper, never in the completion hook. A stream is put there once it has ended, on a thread of its own.
-- A call waits ``wait_s`` of the store in all, for reading and writing together. What takes longer is given up, counted (``store.read``,
-  ``store.write``) and said once; after some in a row the store is left alone for a while.
+- A call waits ``wait_s`` of the store in all, for reading and writing together. What takes longer is given up and counted
+  (``store.read``, ``store.write``); after some in a row the store is left alone for a while. What is given up is only not
+  waited for: a write that comes late is a write, and what is read later in that conversation is read after it.
+- The first connection is made when observation is turned on, in the background. While it is being made a call waits for it as
+  long as it may, and that it was not there yet is no failure.
+- That the store does not answer is said once, with its name and never with its password.
 - What cannot be read back (``store.document``), is too large (``store.size``) or has been overtaken by another worker
   (``store.overtaken``) is counted too. Nothing of it reaches the application.
 - Only conversations whose id the application gave are shared.
@@ -15,16 +19,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from otel_footprint import boundary
-from otel_footprint.core.errors import FootprintError
+from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.state.breaker import Breaker
 from otel_footprint.core.state.document import from_document, to_document
 from otel_footprint.restoring import go_on, saved_of
@@ -38,12 +44,38 @@ MOST_BYTES: Final = 8_000_000
 _AT_ONCE: Final = 64
 _STRIPES: Final = 64
 _REMEMBERED: Final = 10_000
-_WITHOUT: Final = "the call goes on without the store, and further ones are only counted"
+OPENING_S: Final = 0.2
+"""How long turning observation on waits for the first connection, in seconds."""
+_SILENT: Final = re.compile("Timeout|Connection|BusyLoading")
 T = TypeVar("T")
 
 
-class StoreFault(FootprintError):
+class StoreFault(boundary.OutsideFault):
     """Why the store could not be used. It is counted and never raised into the application."""
+
+
+class _Asking:
+    """Makes what goes wrong between us and the store a :class:`StoreFault`."""
+
+    def __init__(self, store: Store) -> None:
+        self._name: Final = name_of(store)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, StoreFault):
+            silent = isinstance(error, (OSError, TimeoutError, FutureTimeout)) or _SILENT.search(type(error).__name__)
+            does = f"does not answer ({type(error).__name__})" if silent else f"fails ({type(error).__name__})"
+            raise StoreFault(f"the store {self._name} {does}; conversations go on without it") from error
+
+
+def name_of(store: Store) -> str:
+    """What a store is called in a log line: its ``name``, else its type."""
+    name = getattr(store, "name", None)
+    return name if isinstance(name, str) else type(store).__name__
 
 
 class _Told:
@@ -75,14 +107,26 @@ class Sharing:
         self._versions: OrderedDict[str, str] = OrderedDict()
         self._under_way = 0
         self._stripes = [threading.Lock() for _ in range(_STRIPES)]
+        self._opened = threading.Event()
+        self.asking: Final = _Asking(store)
+        self._refused: ConfigurationError | None = None
 
     def start(self) -> None:
-        """Make a connection in the background, so that the first call finds one."""
-        threading.Thread(target=self._open, name="otel-footprint-store", daemon=True).start()
+        """Make a connection in the background, so that the first call finds one.
+
+        Raises :class:`ConfigurationError` where the store says at once that its address cannot be used.
+        """
+        with boundary.guard("store.start"):
+            threading.Thread(target=self._open, name="otel-footprint-store", daemon=True).start()
+        if self._opened.wait(OPENING_S) and self._refused is not None:
+            raise self._refused
 
     def stop(self) -> None:
-        """Let connections go."""
-        with boundary.guard("store.close"):
+        """Let connections go, once what is being written is there, if that is soon."""
+        until = time.monotonic() + OPENING_S
+        while self._under_way and time.monotonic() < until:
+            time.sleep(0.005)
+        with boundary.guard("store.close"), self.asking:
             self._store.close()
 
     def after_fork_in_child(self) -> None:
@@ -91,6 +135,8 @@ class Sharing:
         self._breaker = Breaker()
         self._under_way = 0
         self._stripes = [threading.Lock() for _ in range(_STRIPES)]
+        self._opened = threading.Event()
+        self._opened.set()
 
     def call(self, conversation_id: str) -> SharedCall:
         """A call of a conversation begins."""
@@ -103,21 +149,42 @@ class Sharing:
         call.save()
 
     def _open(self) -> None:
-        with boundary.guard("store.open", _WITHOUT):
-            self._store.open()
+        try:
+            with boundary.guard("store.open"), self.asking:
+                try:
+                    self._store.open()
+                except ConfigurationError as error:
+                    self._refused = error
+                    raise StoreFault(f"{error}; conversations go on without it") from None
+        finally:
+            self._opened.set()
 
     # what a call does
 
     def read(self, conversation_id: str) -> Future[Kept | None] | None:
         """Ask for the document; None where the store is not to be asked."""
-        with self._lock:
-            version = self._versions.get(conversation_id)
-        return self._begin(lambda: self._store.read(conversation_id, version))
+        return self._begin(lambda: self._get(conversation_id))
+
+    def _get(self, conversation_id: str) -> Kept | None:
+        with self._stripe(conversation_id):  # what this process is writing is no news to it
+            with self._lock:
+                version = self._versions.get(conversation_id)
+            with self.asking:
+                return self._store.read(conversation_id, version)
+
+    def _stripe(self, conversation_id: str) -> threading.Lock:
+        return self._stripes[hash(conversation_id) % len(self._stripes)]
 
     def take(self, conversation_id: str, kept: Kept) -> None:
         """Go on with the document."""
-        with boundary.guard("store.document", _WITHOUT):
-            saved = from_document(json.loads(kept.document), "the document in the store")
+        with boundary.guard("store.document"):
+            try:
+                saved = from_document(json.loads(kept.document), "the document in the store")
+            except (ValueError, RecursionError) as error:
+                raise StoreFault(
+                    f"what the store {name_of(self._store)} has of a conversation is no document that this version reads; "
+                    "it goes on without"
+                ) from error
             go_on(self._running, conversation_id, saved)
             self._has(conversation_id, kept.version)
 
@@ -126,23 +193,28 @@ class Sharing:
         return self._begin(lambda: self._put(conversation_id))
 
     def _put(self, conversation_id: str) -> None:
-        with self._stripes[hash(conversation_id) % len(self._stripes)]:  # what is written later has come further
+        with self._stripe(conversation_id):  # what is written later has come further
             saved = saved_of(self._running, conversation_id, named=True, text=self._store.keeps_text)
             if saved.session is None:
                 return
             document = json.dumps(to_document(saved), ensure_ascii=False, separators=(",", ":"))
             data = document.encode("utf-8", "surrogatepass")
             if len(data) > MOST_BYTES:
-                with boundary.guard("store.size", _WITHOUT):
-                    raise StoreFault("the document is too large")
+                with boundary.guard("store.size"):
+                    raise StoreFault(
+                        f"a conversation has come to more than {MOST_BYTES // 1_000_000} MB and is no longer kept in the store"
+                    )
                 return
             with self._lock:
                 version = self._versions.get(conversation_id)
-            now = self._store.write(conversation_id, data, based_on=version, calls=saved.session.calls)
+            with self.asking:
+                now = self._store.write(conversation_id, data, based_on=version, calls=saved.session.calls)
             self._has(conversation_id, now)
         if now is None:
-            with boundary.guard("store.overtaken", "what it wrote stands, and further ones are only counted"):
-                raise StoreFault("another worker has come further")
+            with boundary.guard("store.overtaken"):
+                raise StoreFault(
+                    "two workers called in one conversation at once; in the store stands what the one has that came further"
+                )
 
     def _has(self, conversation_id: str, version: str | None) -> None:
         """What this process knows of the conversation is that version; None: another one, to be read."""
@@ -164,6 +236,7 @@ class Sharing:
         def run() -> None:
             with _Told(future):
                 try:
+                    self._opened.wait()  # what is asked meanwhile finds the connection
                     result = work()
                 finally:
                     with self._lock:
@@ -178,7 +251,7 @@ class Sharing:
         with self._lock:
             if answered:
                 self._breaker.succeeded()
-            else:
+            elif self._opened.is_set():
                 self._breaker.failed(time.monotonic())
 
 
@@ -233,7 +306,7 @@ class SharedCall:
         if self._read:
             return None
         self._read = True
-        with boundary.guard("store.read", _WITHOUT):
+        with boundary.guard("store.read"):
             return self._sharing.read(self._conversation_id)
         return None
 
@@ -245,7 +318,7 @@ class SharedCall:
         if not self._completed:
             return None
         self._completed = False
-        with boundary.guard("store.write", _WITHOUT):
+        with boundary.guard("store.write"):
             return self._sharing.write(self._conversation_id)
         return None
 
@@ -253,7 +326,7 @@ class SharedCall:
         started = time.monotonic()
         answered = False
         result: T | None = None
-        with boundary.guard(place, _WITHOUT):
+        with boundary.guard(place), self._sharing.asking:
             try:
                 result = future.result(max(0.0, self._left))
                 answered = True
@@ -269,7 +342,7 @@ class SharedCall:
         started = time.monotonic()
         answered, given_up = False, False
         result: T | None = None
-        with boundary.guard(place, _WITHOUT):
+        with boundary.guard(place), self._sharing.asking:
             try:
                 result = await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), max(0.0, self._left))
                 answered = True

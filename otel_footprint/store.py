@@ -72,7 +72,7 @@ def store_of(given: object, setting: str) -> Store:
             from otel_footprint.store_redis import RedisStore
         except ImportError as error:
             raise ConfigurationError(
-                f"{setting}={_without_secret(given)!r} needs the Redis client; pip install 'otel-footprint[redis]'"
+                f"{setting}={_without_secret(given)!r} needs the Redis client: install the extra `redis` (pip install redis)"
             ) from error
         return RedisStore.from_url(given, setting)
     if isinstance(given, type) or not isinstance(given, Store):
@@ -83,6 +83,6 @@ def store_of(given: object, setting: str) -> Store:
 
 
 def _without_secret(address: str) -> str:
-    """An address without what stands before its host."""
+    """An address without what stands before its host and after its path: a password may be in both."""
     scheme, mark, rest = address.partition("://")
-    return f"{scheme}{mark}{rest.rpartition('@')[2]}"[:120]
+    return f"{scheme}{mark}{rest.rpartition('@')[2].partition('?')[0]}"[:120]

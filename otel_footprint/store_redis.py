@@ -4,7 +4,7 @@ Rules
 -----
 - Reading and writing are one round trip each, and one atomic step on the server: a document is not sent to a worker that has
   it, and not written over one that has come further.
-- The client waits as long for an answer as a call may wait. It tries once more only where a kept connection turned out to be
+- The client waits longer for an answer than a call may wait: what a call no longer waits for is written all the same. It tries once more only where a kept connection turned out to be
   gone.
 - The address takes options of ours: ``text=1``, ``ttl=<seconds>``, ``wait_ms=<milliseconds>``, ``prefix=<word>``; all others
   are the client's.
@@ -12,6 +12,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Final, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -27,10 +28,12 @@ TTL_S: Final = 86_400
 WAIT_S: Final = 0.02
 """How long a call waits for the store, in seconds."""
 CONNECT_S: Final = 1.0
-"""How long a connection may take to be made. A call does not wait as long: it goes on without."""
+"""How long a connection may take to be made, and an answer to come. A call does not wait as long: it goes on without."""
 PREFIX: Final = "otel-footprint"
 _TRUE: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _OURS: Final = ("text", "ttl", "wait_ms", "prefix")
+_NOT_OF_THE_CLIENT: Final = ("decode_responses", "encoding", "encoding_errors")
+_DATABASE: Final = re.compile(r"|/|/[0-9]{1,9}")
 _LONGEST_TTL_S: Final = 366 * 86_400
 _LONGEST_WAIT_MS: Final = 60_000
 
@@ -69,7 +72,7 @@ class RedisStore:
         self.wait_s: Final = wait_s
         self._client = redis.Redis.from_url(
             url,
-            socket_timeout=wait_s,
+            socket_timeout=max(wait_s, CONNECT_S),
             socket_connect_timeout=CONNECT_S,
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
@@ -95,12 +98,21 @@ class RedisStore:
         prefix = options.get("prefix", PREFIX)
         if not 0 < len(prefix) <= 64 or not prefix.isprintable():
             raise ConfigurationError(f"{setting}: prefix={prefix!r}; give 1 to 64 printable characters")
+        if parts.scheme != "unix" and not _DATABASE.fullmatch(parts.path):
+            raise ConfigurationError(f"{setting}: {parts.path[:40]!r} is no database; write a number, such as /0")
+        for name, _ in others:
+            if name in _NOT_OF_THE_CLIENT:
+                raise ConfigurationError(f"{setting}: the option {name} cannot be used here; leave it out")
         url = urlunsplit(parts._replace(query=urlencode(others)))
         try:
-            return cls(url, text=text, ttl_s=ttl_s, wait_s=wait_ms / 1000, prefix=prefix)
+            store = cls(url, text=text, ttl_s=ttl_s, wait_s=wait_ms / 1000, prefix=prefix)
+            store._client.connection_pool.make_connection()  # it connects later; here it reads its options
+            return store
         except (ValueError, TypeError) as error:
+            names = ", ".join(name[:40] for name, _ in others)
+            what = f"this address with {names}" if names else "this address"
             raise ConfigurationError(
-                f"{setting}: the Redis client does not take this address ({type(error).__name__}); write "
+                f"{setting}: the Redis client does not take {what} ({type(error).__name__}); write "
                 "redis://host:6379/0, after a ? its own options and text=1, ttl=<seconds>, wait_ms=<milliseconds>, prefix=<word>"
             ) from None
 
@@ -110,9 +122,26 @@ class RedisStore:
     def __hash__(self) -> int:
         return hash(self._settings)
 
+    @property
+    def name(self) -> str:
+        """The server, without a password."""
+        parts = urlsplit(self._settings[0])
+        place = parts.path if parts.scheme == "unix" else parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{place}"
+
     def open(self) -> None:
-        """Make a connection, which stays."""
-        self._client.ping()
+        """Make a connection, which stays. Raises ConfigurationError where the server has no such database."""
+        try:
+            self._client.ping()
+        except redis.ResponseError as error:
+            if "db index" in str(error).lower() or "invalid db" in str(error).lower():
+                database = self._client.connection_pool.connection_kwargs.get("db")
+                raise ConfigurationError(
+                    f"the store {self.name} has no database {database}; write one that it has, such as /0"
+                ) from None
+            raise
+        for script in (_READ, _WRITE):
+            self._client.script_load(script)
 
     def read(self, conversation_id: str, version: str | None) -> Kept | None:
         """The document where it is another one than that of ``version``."""

@@ -52,7 +52,7 @@ _SEARCHED: Final = 200_000
 class Session:
     """The state of one conversation. Not thread-safe; no clock: times come with the calls.
 
-    ``opening`` is there where it was restored and lacks something.
+    ``opening`` is there where it was restored and lacks something; ``lost``, where nothing is known of what was before.
     """
 
     def __init__(self, conversation: str, *, inferred: bool, evidence: Evidence) -> None:
@@ -71,6 +71,7 @@ class Session:
         self._said: dict[str, None] = {}
         self._said_chars = 0
         self.opening: Opening | None = None
+        self.lost: bool = False
 
     def judge_by(self, evidence: Evidence) -> None:
         """Judge every answer from now on by these settings."""
@@ -350,7 +351,7 @@ def _blind(thread: Thread, output: Output) -> frozenset[Reason]:
     reasons: set[Reason] = set()
     if thread.unreadable > 0 or thread.system_unreadable or unreadable(output.message):
         reasons.add("opaque_content")
-    if thread.unseen:
+    if thread.unseen or thread.session.lost:
         reasons.add("unseen_history")
     if output.partial:
         reasons.add("partial_output")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -255,3 +256,87 @@ def test_the_variable_names_the_store(
     )  # the same again changes nothing
     App(provider).ask()
     assert len(kept(redis_server)) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("/0?txt=1", "store: the Redis client does not take this address with txt"),
+        ("/0?decode_responses=1", "the option decode_responses cannot be used here"),
+        ("/abc", "store: '/abc' is no database; write a number, such as /0"),
+        ("/1/2", "store: '/1/2' is no database"),
+        ("/-1", "store: '/-1' is no database"),
+        ("/99", "the store redis://127.0.0.1:[0-9]+ has no database 99; write one that it has, such as /0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_where_observation_is_turned_on(
+    query: str, said: str, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("otel_footprint.sharing.OPENING_S", 20)
+    address = (
+        redis_server.url.removesuffix("/0").replace("://", "://u:hidden@") if query != "/99" else redis_server.url[:-2]
+    )
+    with pytest.raises(ConfigurationError, match=said.replace("?", r"\?")) as caught:
+        otel_footprint.instrument(store=address + query)
+    assert "hidden" not in str(caught.value)
+    assert runtime.current() is None
+
+
+def test_that_the_store_does_not_answer_is_said_once_with_its_name_and_without_its_password(
+    redis_server: RedisServer,
+    shared: Shared,
+    provider: ScriptedProvider,
+    faults: Faults,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    redis_server.kill()
+    with caplog.at_level(logging.WARNING, "otel_footprint"):
+        shared(store=redis_server.url.replace("://", "://u:hidden@") + "?wait_ms=20000&password=hidden")
+        app = App(provider)
+        for _ in range(3):
+            app.ask()
+    assert {"store.open", "store.read"} <= set(faults())
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == [
+        f"otel-footprint: the store redis://127.0.0.1:{redis_server.port} does not answer (ConnectionError); "
+        "conversations go on without it."
+    ]
+
+
+def test_a_connection_that_is_being_made_is_no_failure_of_the_store(shared: Shared, provider: ScriptedProvider) -> None:
+    """And what a call no longer waited for is kept once it is there."""
+    connected = threading.Event()
+    store = LateStore(connected)
+    shared(store=store)
+    app = App(provider)
+    for _ in range(FAILURES + 2):
+        app.ask()
+    assert store.kept == []
+    connected.set()
+    until(lambda: len(store.kept) == FAILURES + 2)
+    app.ask()
+    until(lambda: len(store.kept) == FAILURES + 3)
+    assert store.read_versions[-1] == f"v{FAILURES + 2}"  # it read after all that it had written
+
+
+class LateStore:
+    """A store whose first connection takes as long as the test says."""
+
+    keeps_text = False
+    wait_s = 0.001
+
+    def __init__(self, connected: threading.Event) -> None:
+        self.connected, self.kept, self.read_versions = connected, [], []  # type: ignore[var-annotated]
+
+    def open(self) -> None:
+        self.connected.wait(20)
+
+    def read(self, conversation_id: str, version: str | None) -> None:
+        self.read_versions.append(version)
+
+    def write(self, conversation_id: str, document: bytes, *, based_on: str | None, calls: int) -> str | None:
+        self.kept.append(document)
+        return f"v{len(self.kept)}"
+
+    def close(self) -> None:
+        """It has nothing to let go."""

@@ -42,6 +42,7 @@ def save(session: Session, responses: Callable[[Thread], Iterable[SavedResponse]
             *(one.digest for one in words if one.name is None),
         ),
         threads=tuple(_save(thread, responses(thread), text=text) for thread in session.index),
+        lost=session.lost,
     )
 
 
@@ -107,6 +108,7 @@ def restored(
     session = Session(conversation, inferred=inferred, evidence=evidence)
     session._created = max([saved.created, *(one.number for one in saved.threads)])
     session._tools_seen = saved.tools_seen
+    session.lost = saved.lost
     for name, content in saved.handed_in:
         if isinstance(content, str):
             session._handed_in.append((content, name))

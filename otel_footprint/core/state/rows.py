@@ -28,9 +28,6 @@ def ref_to_json(ref: CallRef | None) -> str | None:
 class Rows(Reader):
     """Reads what a document of a conversation is made of."""
 
-    def __init__(self) -> None:
-        super().__init__("the saved conversation")
-
     def ref(self, value: object, place: str) -> CallRef | None:
         """A call, or null."""
         if value is None:

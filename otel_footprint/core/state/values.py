@@ -84,7 +84,7 @@ class SavedThread:
 class SavedSession:
     """All threads of a conversation, the one asked longest ago first; ``created`` is how many there have been.
 
-    ``handed_in`` are names and texts of evidence, ``said`` words that are in no message, both also for threads to come.
+    ``lost``: there were calls before of which nothing is known. ``handed_in`` are names and texts of evidence, ``said`` words that are in no message, both also for threads to come.
     """
 
     created: int = 0
@@ -92,6 +92,7 @@ class SavedSession:
     handed_in: tuple[tuple[str, Content], ...] = ()
     said: tuple[Content, ...] = ()
     threads: tuple[SavedThread, ...] = ()
+    lost: bool = False
 
     @property
     def calls(self) -> int:
@@ -101,10 +102,14 @@ class SavedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedConversation:
-    """One document. ``id`` is None where it is of a window alone; ``named``: the application gave the id, not we."""
+    """One document. ``id`` is None where it is of a window alone; ``named``: the application gave the id, not we.
+
+    ``calls`` is how many calls there were, also where ``session`` is None since nothing is known of them any more.
+    """
 
     id: str | None = None
     named: bool = False
     text: bool = False
+    calls: int = 0
     window: WindowState = field(default_factory=WindowState)
     session: SavedSession | None = None

@@ -68,15 +68,15 @@ class WindowState:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Json]) -> WindowState:
-        """What :meth:`to_dict` gave. Raises ConfigurationError for anything else, naming what is wrong."""
-        reader = Reader("the saved window")
+    def from_dict(cls, document: Mapping[str, Json], what: str = "the saved window") -> WindowState:
+        """What :meth:`to_dict` gave. Raises ConfigurationError for anything else, naming what is wrong; ``what`` names it."""
+        reader = Reader(what)
         top = reader.mapping(document, "the document")
         if top.get("format") != FORMAT:
-            raise ConfigurationError(f"the saved window: format {top.get('format')!r} is not {FORMAT!r}")
+            raise ConfigurationError(f"{what}: format {top.get('format')!r} is not {FORMAT!r}")
         if top.get("version") != VERSION or isinstance(top.get("version"), bool):
             raise ConfigurationError(
-                f"the saved window: version {top.get('version')!r} is not known, only {VERSION}; save it again with this version"
+                f"{what}: version {top.get('version')!r} is not known, only {VERSION}; save it again with this version"
             )
         saved = _Saved(reader)
         lines = reader.several(top.get("lines"), "lines", saved.line)

@@ -131,6 +131,61 @@ def test_what_is_no_document_at_all_is_refused(value: Any) -> None:
 
 
 THREAD = ("session", "threads", 0)
+LONE = {"session": None, "calls": 3}
+ASKED = [user("How much?"), asks(("c50", "get", {})), result("c50", {"total": 12.5, "id": "W-12"})]
+
+
+@pytest.mark.parametrize("document", [WHOLE, BARE], ids=["text", "bare"])
+def test_every_field_that_is_not_ours_is_refused_wherever_it_stands(document: dict[str, Any]) -> None:
+    """But in what a tool was given or gave back, and beside what says nothing."""
+    for path in [(), *PLACES[id(document)]]:
+        holder: Any = document
+        for step in path:
+            holder = holder[step]
+        if isinstance(holder, dict) and "arguments" not in path and path[-1:] != ("content",):
+            with pytest.raises(ConfigurationError, match="surprise"):
+                from_document(changed(document, (*path, "surprise"), 1))
+
+
+def test_a_document_that_says_it_has_no_texts_has_none() -> None:
+    with pytest.raises(ConfigurationError, match="parts has no place in it; .* only where text is true"):
+        from_document({**WHOLE, "text": False})
+
+
+@pytest.mark.parametrize("name", ["id", "named", "text", "calls", "window", "session", "version", "format"])
+def test_nothing_of_its_own_may_be_missing_but_an_id(name: str) -> None:
+    document = {key: value for key, value in WHOLE.items() if key != name}
+    if name == "id":
+        assert from_document(document).id is None
+        return
+    with pytest.raises(ConfigurationError, match=f"conversation.restore=….: .*{name}"):
+        from_document(document)
+
+
+def test_its_calls_are_those_of_its_threads() -> None:
+    with pytest.raises(
+        ConfigurationError, match="calls is not the 15 calls of the threads of its session but the number 8"
+    ):
+        from_document({**WHOLE, "calls": 8})
+
+
+def test_a_conversation_of_which_nothing_is_known_any_more_is_one_whose_history_was_not_seen() -> None:
+    there = Worker(findings=Findings())
+    there.restore({**WHOLE, **LONE})
+    assert there.document(text=True)["session"]["lost"] is True
+    decided = there.call(ASKED, says("It was 4711.50."), number=20)
+    assert decided.judgements[0].verdict == "inconclusive"
+    assert "unseen_history" in decided.judgements[0].reasons
+    again = Worker(findings=Findings())
+    again.restore(there.document(text=True))
+    decided = again.call([*ASKED, says("It was 4711.50."), user("And the other?")], says("It was 99.25."), number=21)
+    assert "unseen_history" in decided.judgements[0].reasons
+
+
+def test_a_conversation_without_calls_goes_on_as_one_that_begins() -> None:
+    there = Worker()
+    there.restore({**WHOLE, "session": None, "calls": 0, "window": {**WHOLE["window"], "lines": []}})
+    assert there.call(ASKED, says("It was 4711.50."), number=20).judgements[0].verdict == "ungrounded"
 
 
 @pytest.mark.parametrize(
