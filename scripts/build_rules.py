@@ -40,6 +40,7 @@ RECORDED: Final = (
     ("answer_standing", "job, agent, model, standing", ("1h",), False),
     ("answer_reasons", "job, agent, reason", ("10m", "1h"), False),
     ("window_visits", "job, strategy, outcome", ("10m", "1h"), False),
+    ("window_refusals", "job, strategy, reason", ("1h",), False),
     ("errors", "job, place", ("10m",), False),
     ("conversations_dropped", "job", ("10m",), False),
 )

@@ -53,13 +53,15 @@ def test_what_matters_is_kept_also_late(tmp_path: Path) -> None:
         for name, more in (
             ("ungrounded", {names.EVIDENCE_VERDICT: "ungrounded"}),
             ("refused", {names.EVIDENCE_ACTION: "refused"}),
-            ("stuck", {names.WINDOW_OUTCOME: "refused"}),
+            ("over budget", {names.WINDOW_OUTCOME: "refused", names.WINDOW_THRESHOLD_TOKENS: 100}),
+            ("broken", {names.WINDOW_OUTCOME: "strategy-failed"}),
             ("error", {"error": True}),
         ):
             root = make(it, f"{name} root", None)
             whole[name] = [root, make(it, f"{name} call", root), make(it, f"{name} end", root, **more)]
         for _ in range(10):
-            make(it, "plain call", make(it, "plain root", None))
+            # A sliding window that has nothing to remove is no news.
+            make(it, "plain call", make(it, "plain root", None), **{names.WINDOW_OUTCOME: "refused"})
         # A run that goes on for longer than anybody waits, and turns ungrounded at its end.
         long_root = make(it, "long root", None)
         served = make(it, "long served", long_root)

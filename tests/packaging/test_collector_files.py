@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,6 +171,33 @@ def test_a_profile_is_whole(profile: str) -> None:
     assert len(ports) == len(set(ports))
     assert {"collector", "prometheus", "alertmanager", "grafana"} <= hosts
     assert {"jaeger", "tempo"} & hosts == ({"jaeger", "tempo"} if profile == "all" else {profile})
+
+
+@pytest.mark.parametrize(
+    "overlays", ["", "--config=/etc/otelcol/sampling.yaml --config=/etc/otelcol/allow-values.yaml"]
+)
+def test_overlays_are_named_in_one_variable(overlays: str) -> None:
+    """A command in one line is split into words after variables are put in; none is left of an empty one."""
+    assert pinned()["OTELCOL_OVERLAYS"] == ""
+    collectors = [each for each in compose()["services"].values() if "opentelemetry-collector" in each["image"]]
+    assert len(collectors) == 3
+    for service in collectors:
+        words = shlex.split(service["command"].replace("${OTELCOL_OVERLAYS:-}", overlays))
+        files = [re.fullmatch(r"--config=/etc/otelcol/(\w[\w-]*\.yaml)", word)[1] for word in words]  # type: ignore[index]
+        assert files[0] == "config.yaml"
+        assert all((COLLECTOR / file).exists() for file in files)
+        assert len(files) - len(overlays.split()) == (3 if service["profiles"] == ["all"] else 2)
+
+
+def test_what_a_container_is_given_is_what_its_files_ask_for() -> None:
+    """The same defaults, and no name that nothing reads."""
+    asked = dict(
+        re.findall(r"\$\{env:(\w+):-([^}]*)\}", "".join(path.read_text() for path in COLLECTOR.glob("*.yaml")))
+    )
+    for name, value in compose()["x-collector-environment"].items():
+        assert name in asked
+        given = re.fullmatch(r"\$\{(\w+):-(.*)\}", str(value))
+        assert given is None or given.groups() == (name, asked[name])
 
 
 def _aliases(service: dict[str, Any]) -> list[str]:
