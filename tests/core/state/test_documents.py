@@ -148,7 +148,7 @@ def test_every_field_that_is_not_ours_is_refused_wherever_it_stands(document: di
 
 
 def test_a_document_that_says_it_has_no_texts_has_none() -> None:
-    with pytest.raises(ConfigurationError, match="parts has no place in it; .* only where text is true"):
+    with pytest.raises(ConfigurationError, match=r"parts has no place in it; .* only where text is true"):
         from_document({**WHOLE, "text": False})
 
 
