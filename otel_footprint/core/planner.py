@@ -80,15 +80,17 @@ class Planner:
         are declared to be.
         """
         self._lines.expire(request.now)
+        envelope = self._instructions.of(request.system)
         asked = Asked(
             messages=request.messages,
             keys=tuple([message.key for message in request.messages]),
             conversation=request.conversation_id,
-            instruction=self._instruction(request.system),
+            instruction=self._instruction(envelope),
             agent=request.agent,
             tools=frozenset(request.tools or ()),
             trace=request.trace_id,
             held=request.server_held,
+            envelope=envelope,
         )
         going = self._lines.find(asked)
         state = self._state(request, asked, going)
@@ -177,7 +179,7 @@ class Planner:
             return
         before = line.done
         if not any(known is not None and known.keys == state.keys for known in (line.tried, before)):
-            line, before = _apart(line), None
+            line, before = line.apart(), None
             ticket.line = line
         done = lines_of.complete(state, call, turn=decisions.turn, iteration=decisions.iteration)
         if before is not None and before.keys == done.keys:
@@ -258,9 +260,8 @@ class Planner:
                 line.hint = conversation_id, saved.thread
             self._lines.put(line, now)
 
-    def _instruction(self, system: tuple[Message, ...]) -> str:
-        """A digest of the system instruction, equal for those that differ in digits only."""
-        text = self._instructions.of(system)
+    def _instruction(self, text: str) -> str:
+        """A digest of this system instruction."""
         digest = self._digests.get(text)
         if digest is None:
             digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() if text else ""
@@ -300,9 +301,11 @@ class Planner:
             line = going.line
         else:
             line = Line(asked.conversation, asked.instruction, asked.agent, asked.tools)
-            # The hint holds for as long as nothing else went on there.
-            line.hint = None if going is None or forked else going.line.hint
-        line.instruction, line.agent, line.tools, line.trace = asked.instruction, asked.agent, asked.tools, asked.trace
+            if going is not None and not forked:
+                line = going.line.apart()
+                # The hint holds for as long as nothing else went on there.
+                line.hint = going.line.hint
+        line.asked(asked)
         line.tried, line.failed = state, False
         line.version += 1
         self._lines.put(line, visit.request.now)
@@ -369,8 +372,3 @@ def _broken(result: WindowResult, seen: WindowStrategyInput) -> str | None:
         return allowed(result, seen).reason
     except (TypeError, ValueError, AttributeError, IndexError):
         return "what it gave back cannot be read"
-
-
-def _apart(line: Line) -> Line:
-    """A line of its own for a call whose line went on without it."""
-    return Line(line.conversation, line.instruction, line.agent, line.tools)

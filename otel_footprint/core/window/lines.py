@@ -3,7 +3,11 @@
 Rules
 -----
 Candidates are the lines of the same conversation id (or of none) and system instruction (equal but for digits), or with the
-same agent name and tool names, both not empty. *Near* is a line with the id or in the same trace. The first that holds wins:
+same agent name and tool names, both not empty; and those that went under this instruction before. *Near* is a line with the id or
+in the same trace. By 2 and 3 also a line whose instruction was only added to since it started, if near or its output is strong.
+A system prompt may change with every call (a weekday, a memory, documents). So under an id, by 1 and 2 a line with the same
+agent and the same tools, none of whose calls is under way, is a candidate whatever its instruction, where the list holds an
+answer that both share: sub-agents that have no more than a question in common stay apart. The first that holds wins:
 1. AGAIN: near, and the list is the one that was tried or completed last: the same call once more. A call that failed also
    where its line is found by rule 2.
 2. APPEND: the list begins with the line's whole last list and its output, equal or alike. The output must be there: nothing
@@ -24,85 +28,21 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import islice
 from typing import Final, TypeAlias, TypeVar
 
 from otel_footprint.core.messages import Message
+from otel_footprint.core.window.candidates import Asked as Asked
+from otel_footprint.core.window.candidates import How as How
+from otel_footprint.core.window.candidates import Line as Line
+from otel_footprint.core.window.candidates import admitted, answered, rank, strong
 from otel_footprint.core.window.items import Kept
 from otel_footprint.core.window.line import Keys, State
-from otel_footprint.core.window.observe import alike
 
 _CROWD: Final = 64
-_STRONG_OUTPUT: Final = 32
 _Whole: TypeAlias = tuple[str | None, int, bytes, bytes]
 _Head: TypeAlias = tuple[str | None, bytes]
 _K = TypeVar("_K")
-
-
-class How(Enum):
-    """How a list goes on with a line."""
-
-    AGAIN = "again"
-    APPEND = "append"
-    REWRITTEN = "rewritten"
-    FORKED = "forked"
-
-
-@dataclass(eq=False)
-class Line:
-    """One planned history. ``done`` is its last completed call, ``tried`` one under way or, with ``failed``, one that was not.
-
-    ``version`` grows with every call that is committed; ``hint`` is the conversation and the thread it was found to be.
-    """
-
-    conversation: str | None
-    instruction: str
-    agent: str | None
-    tools: frozenset[str]
-    done: State | None = None
-    tried: State | None = None
-    failed: bool = False
-    version: int = 0
-    hint: tuple[str, int] | None = None
-    trace: int | None = None
-    touched: float = 0.0
-    order: int = 0
-    size: int = 0
-
-    @property
-    def running(self) -> bool:
-        """Whether a call of it is under way."""
-        return self.tried is not None and not self.failed
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is looked up: a call's list, and what ties it to a line. ``held``: the list is only what is new."""
-
-    messages: Sequence[Message]
-    keys: Keys
-    conversation: str | None
-    instruction: str
-    agent: str | None
-    tools: frozenset[str]
-    trace: int | None
-    held: bool = False
-
-    def admits(self, line: Line) -> bool:
-        """Whether the line is a candidate."""
-        return line.conversation == self.conversation and (
-            line.instruction == self.instruction
-            or (bool(self.agent) and bool(self.tools) and line.agent == self.agent and line.tools == self.tools)
-        )
-
-    def near(self, line: Line) -> bool:
-        """Whether the id or the trace ties the call to the line, whatever it holds."""
-        return self.conversation is not None or self.same_trace(line)
-
-    def same_trace(self, line: Line) -> bool:
-        """Whether the line's last call was in this call's trace."""
-        return self.trace is not None and line.trace == self.trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,25 +160,24 @@ class Lines:
         del self._lines[line]
         self.size_bytes -= line.size
 
-    def _near(self, asked: Asked) -> Iterator[Line]:
-        """The newest lines tied to the call by its id or trace."""
+    def _near(self, asked: Asked, shared: Sequence[Message] = ()) -> Iterator[Line]:
+        """The newest lines tied to the call by its id or trace; ``shared`` is what a list is known to begin with."""
         if asked.conversation is not None:
             found: Iterable[Line] = reversed(self._named.get(asked.conversation, {}))
         elif asked.trace is not None:
             found = reversed(self._traces.get(asked.trace, {}))
         else:
             return
-        yield from (line for line in islice(found, _CROWD) if asked.admits(line))
+        yield from (line for line in islice(found, _CROWD) if asked.admits(line) or asked.admits_shared(line, shared))
 
     def _again(self, asked: Asked) -> Going | None:
         best: Going | None = None
-        for line in self._near(asked):
-            for state in (line.tried, line.done):
-                if state is not None and state.keys == asked.keys:
-                    if asked.same_trace(line) or asked.trace is None:
-                        return Going(line, state, How.AGAIN)
-                    best = best or Going(line, state, How.AGAIN)
-                    break
+        best_place = False, False
+        for line in self._near(asked, asked.messages):
+            state = next((s for s in (line.tried, line.done) if s is not None and s.keys == asked.keys), None)
+            place = asked.admits(line), asked.trace is None or asked.same_trace(line)
+            if state is not None and (best is None or place > best_place):
+                best, best_place = Going(line, state, How.AGAIN), place
         return best
 
     def _appended(self, asked: Asked) -> Going | None:
@@ -251,17 +190,14 @@ class Lines:
             found = self._wholes.get(_whole(asked.conversation, keys, place))
             for line in islice(reversed(found), _CROWD) if found else ():
                 done = line.done
-                if done is None or not asked.admits(line) or done.keys != keys[:place]:
+                if done is None or done.keys != keys[:place] or not answered(asked, line, done, messages[place]):
                     continue
-                if not self._answered(asked, line, done, messages[place]):
+                if not (admitted(asked, line, messages[place]) or asked.admits_shared(line, messages[: place + 1])):
                     continue
                 tried = line.tried
                 if tried is not None and line.failed and tried.keys == keys:
                     return Going(line, tried, How.AGAIN)
-                if best is None or (asked.same_trace(line), not line.running) > (
-                    asked.same_trace(best.line),
-                    not best.line.running,
-                ):
+                if best is None or rank(asked, line) > rank(asked, best.line):
                     best = Going(line, done, How.APPEND)
             if best is not None:
                 break
@@ -274,11 +210,6 @@ class Lines:
                 best = Going(line, tried, How.APPEND)
         return best
 
-    def _answered(self, asked: Asked, line: Line, done: State, message: Message) -> bool:
-        if any(output.key == message.key for output in done.outputs):
-            return True
-        return (asked.near(line) or _strong(message)) and any(alike(output, message) for output in done.outputs)
-
     def _rewritten(self, asked: Asked) -> Going | None:
         keys = asked.keys
         held = set(keys)
@@ -288,12 +219,12 @@ class Lines:
             found = self._outputs.get(keys[place]) if message.role == "assistant" else None
             for line in islice(reversed(found), _CROWD) if found else ():
                 done = line.done
-                if done is None or not asked.admits(line) or not (asked.near(line) or _strong(message)):
+                if done is None or not admitted(asked, line, message) or not (asked.near(line) or strong(message)):
                     continue
                 shared = sum(1 for key in set(done.keys) if key in held and key != keys[place])
-                rank = (asked.same_trace(line), shared, line.order)
-                if shared and (best is None or rank > best[0]):
-                    best = rank, Going(line, done, How.REWRITTEN, place)
+                order = (asked.same_trace(line), shared, line.order)
+                if shared and (best is None or order > best[0]):
+                    best = order, Going(line, done, How.REWRITTEN, place)
             if best is not None:
                 return best[1]
         return None
@@ -339,11 +270,6 @@ class Lines:
         if line.tried is not None:
             return Going(line, line.tried, How.AGAIN) if line.tried.keys == asked.keys else None
         return None if line.done is None else Going(line, line.done, How.REWRITTEN)
-
-
-def _strong(message: Message) -> bool:
-    """Whether this output is so much of its own that holding it says something."""
-    return bool(message.tool_calls) or len(message.text.strip()) >= _STRONG_OUTPUT
 
 
 def _common(one: Keys, other: Keys) -> int:
