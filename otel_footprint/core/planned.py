@@ -127,5 +127,5 @@ class Planned:
 
 
 def _withheld(state: State) -> frozenset[bytes]:
-    kept = {state.keys[item.index] for item in state.items if isinstance(item, Kept)}
-    return frozenset(key for key in state.keys if key not in kept)
+    kept = {item.index for item in state.items if isinstance(item, Kept)}
+    return frozenset(key for place, key in enumerate(state.keys) if place not in kept)

@@ -9,13 +9,15 @@ Rules
   left from in front of such a compaction. The first decision in the order of the list names the call.
 - Where a strategy of ours decided, its name is on the decision and its span holds what left. Where the application rewrote its
   list at the same call, the decision is the application's, and only what it took out itself is its eviction.
-- An eviction is a message of the earlier window (with its output) that is missing, with the decision as its reason.
+- An eviction is a message of the earlier window (with its output) that is missing, with the decision as its reason. A notice
+  or a summary of ours that goes because the application's list starts the window anew was never in that list: it is nobody's
+  eviction, and names no decision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from otel_footprint.core.call import Call, EditKind, PlannedFacts
@@ -104,13 +106,18 @@ def _compared(thread: Thread, call: Call, window: tuple[Message, ...], output: S
         if j < comparison.tail and (known := thread.gone.get(window[j].key)) and window[j].role != "system"
     }
     grew, summary_stays = _system(thread, call)
-    decision, summary = decide(comparison, messages, window, returning=returning, envelope_grew=grew or summary_stays)
+    planned = call.planned
+    ours = frozenset(i for i in comparison.left if messages[i].authored in ("notice", "summary"))
+    if planned is not None and planned.decided and planned.origin is not None:
+        ours = frozenset()  # the strategy took them out
+    theirs = replace(comparison, left=[i for i in comparison.left if i not in ours]) if ours else comparison
+    decision, summary = decide(theirs, messages, window, returning=returning, envelope_grew=grew or summary_stays)
     decision, decided_by = _with_edits(decision, call, window, comparison.added)
     if decided_by == "application" and comparison.left and _compacted(window, comparison):
         decision, decided_by = ("summarize" if decision == "evict" else decision), "provider"
-    planned, aside = call.planned, frozenset[int]()
+    aside = ours if decided_by == "application" else frozenset[int]()
     if planned is not None and planned.decided and decided_by == "application":
-        aside = frozenset(i for i in comparison.left if messages[i].key in planned.withheld)
+        aside |= frozenset(i for i in comparison.left if messages[i].key in planned.withheld)
         if planned.origin is not None or len(aside) == len(comparison.left):
             decided_by, aside = planned.strategy or decided_by, frozenset()
     return Plan(
