@@ -38,6 +38,14 @@ _DAY: Final = 86_400
 _ZONES: Final = 14 * 3_600
 _SLACK: Final = 1e-12
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?=-\d\d)")
+_LOCAL_MOMENT: Final = re.compile(
+    r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?", re.ASCII
+)
+"""A date-time without a zone, on a day that every month has."""
+_DAY_KEYS: Final = frozenset({"date", "day", "yearless", "yearless on", "weekday", "month"})
+_TIME_KEYS: Final = frozenset(
+    {"time", "second", "time, no zone", "second, no zone", "whole minute", "whole minute, no zone"}
+)
 
 Sort: TypeAlias = Literal["whole", "decimal", "fraction"]
 _Kind: TypeAlias = "tuple[str | None, Sort, bool]"
@@ -178,6 +186,8 @@ class Bulk:
     def _string(self, asked: typed.Typed, anchors: Iterable[Anchor], has_year: HasYear) -> Iterator[Found]:
         folded = self._haystack.folded
         seen: set[tuple[int, int]] = set()
+        known: dict[tuple[str | None, str, int], bool] = {}
+        telling = _telling_part(asked)
         for needle, fits in anchors:
             at = self._haystack.find(needle)
             while at >= 0:
@@ -192,8 +202,14 @@ class Bulk:
                         self._bounded = True
                         return
                     piece = self._slice(start, end)
-                    index = typed.LeafIndex([(key, piece)]) if key is not None else typed.LeafIndex((), piece)
-                    if carries(index, asked, has_year):
+                    alike = piece
+                    if telling is not None and key is not None and _LOCAL_MOMENT.fullmatch(piece) is not None:
+                        alike = piece[telling]
+                    carried = known.get((key, alike, len(piece)))
+                    if carried is None:
+                        index = typed.LeafIndex([(key, piece)]) if key is not None else typed.LeafIndex((), piece)
+                        carried = known[key, alike, len(piece)] = carries(index, asked, has_year)
+                    if carried:
                         yield at
                         end = max(end, self._next(at))
                 at = folded.find(needle, max(end, at + 1))
@@ -222,6 +238,16 @@ class Bulk:
         if len(text) == len(self._haystack.folded):
             return text[start:end]
         return self._haystack.folded[start:end]
+
+
+def _telling_part(asked: typed.Typed) -> slice | None:
+    """The part of a local date-time that alone decides whether it carries a date, or a time of day; None for other values."""
+    names = {key[0] if isinstance(key, tuple) else key for key in asked.asked}
+    if asked.wants or not names:
+        return None
+    if names <= _DAY_KEYS:
+        return slice(0, 10)
+    return slice(11, None) if names <= _TIME_KEYS else None
 
 
 def years_in(folded: str) -> set[int]:

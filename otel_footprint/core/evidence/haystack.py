@@ -26,7 +26,7 @@ _LONG: Final = 16_384
 _REMEMBERED: Final = 2_048
 _DELIMITERS: Final = frozenset("_-/:.@")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_GROUPED: Final = re.compile(r",(?<=[0-9],)[0-9]{3}(?![0-9])")
+_GROUPED: Final = re.compile(r",[0-9]{3}(?<=[0-9],[0-9]{3})(?![0-9])")
 """A comma between digits; it begins with a literal, which makes searching megabytes for it fast."""
 _SCIENTIFIC: Final = re.compile(r"\.(?<=[0-9]\.)[0-9]+e[-+]?[0-9]")
 _DECIMAL: Final = re.compile(r"[0-9][0-9,]*\.[0-9]+")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from otel_footprint.core.evidence.normal import fold
@@ -23,7 +24,9 @@ from otel_footprint.core.messages import Json
 
 MAX_NUMBERS: Final = 20_000
 """Numbers of one result that arithmetic looks at."""
+_MANY: Final = 4
 _SENSIBLE: Final = 10**21
+_PLAINLY_WRITTEN: Final = 20
 _REMEMBERED_FIELDS: Final = 4_096
 
 _NAMING: Final = re.compile(
@@ -88,6 +91,11 @@ def clean(number: float | int | Decimal) -> Decimal | None:
     """A number without float noise; None for what is no finite number of sensible size."""
     if type(number) is int and -_SENSIBLE < number < _SENSIBLE:
         return Decimal(number)
+    if type(number) is float:
+        written = repr(number)
+        if len(written) <= _PLAINLY_WRITTEN and written[-1].isdigit() and "e" not in written:
+            exact = Decimal(written)
+            return exact if len(written) - written.index(".") <= 7 else round(exact, 6)
     exact = number if isinstance(number, Decimal) else Decimal(repr(number))
     if not exact.is_finite() or abs(exact.adjusted()) > 20:
         return None
@@ -131,6 +139,8 @@ class _Reader:
                 inner = Table()
                 if row is not None:
                     row.lists[path] = len(item)
+                if len(item) >= _MANY and self._records(item, row or owner, inner):
+                    continue
                 for one in reversed(item):
                     if isinstance(one, (dict, list)):
                         stack.append((one, None, row or owner, "", inner, None))
@@ -138,6 +148,34 @@ class _Reader:
                         stack.append((one, row, owner, path, inner, None))
             else:
                 self._leaf(item, row, path)
+
+    def _records(self, items: list[Json], owner: Row | None, table: Table) -> bool:
+        """Read a list of objects with the same fields that hold scalars only, field by field; False where it is no such list."""
+        if set(map(type, items)) != {dict} or len(set(map(tuple, items))) > 1:  # type: ignore[arg-type]
+            return False
+        fields: tuple[str, ...] = tuple(items[0])  # type: ignore[arg-type]
+        leaves: list[Json] = list(chain.from_iterable(map(dict.values, items)))  # type: ignore[arg-type]
+        kinds = set(map(type, leaves))
+        if dict in kinds or list in kinds or self.numbers + len(leaves) > MAX_NUMBERS:
+            return False
+        rows = [Row(table, owner, set(), [], {}, [], set()) for _ in items]
+        for place, key in enumerate(fields):
+            naming, money = _is_naming(key), _says_money(key)
+            for row, inner in zip(rows, leaves[place :: len(fields)], strict=True):
+                if type(inner) is str:
+                    if naming and 1 < len(inner) <= 80:
+                        row.names.add(fold(inner).strip("# "))
+                    _read_words(inner, row, key)
+                elif naming and type(inner) is int:
+                    row.names.add(str(inner))
+                elif type(inner) is float or type(inner) is int:
+                    number = clean(inner)
+                    if number:
+                        self.numbers += 1
+                        said = number.as_tuple().exponent == -2 if money is None else money
+                        row.cells.append(Cell(key, abs(number), said))
+        self.rows += rows
+        return True
 
     def _record(self, item: dict[str, Json], owner: Row | None, table: Table) -> None:
         """Read an object that is a row of its own and holds scalars only: most are."""
@@ -207,7 +245,9 @@ def _read_words(item: str, row: Row, path: str) -> None:
         minutes = clock_minutes(item)
         if minutes is not None:
             row.clocks.append((path, minutes))
-    elif 2 < len(item) <= 24 and (item.isalpha() or item.replace("_", "").replace(" ", "").isalpha()):
+    elif 2 < len(item) <= 24 and (
+        item.isalpha() or (("_" in item or " " in item) and item.replace("_", "").replace(" ", "").isalpha())
+    ):
         row.tags.add(fold(item))
 
 

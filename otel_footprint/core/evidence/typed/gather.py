@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Final
 
@@ -24,6 +24,7 @@ from otel_footprint.core.messages import Json
 
 MAX_CHARS: Final = 30_000
 _LARGEST: Final = 1e300
+_SAMPLE: Final = 64
 _MOMENTS: Final = (
     r"(?:1[6-9]|20|21)\d\d-\d\d-\d\d(?:[T ]\d\d:[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?[ ]?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?"
     r"|\d\d:[0-5]\d(?::[0-5]\d)?"
@@ -59,7 +60,7 @@ def _spelled(words: Iterable[str]) -> str:
 
 _IDENTIFIERS: Final = (
     rf"(?=[A-Za-z#])(?!(?=[A-Z]{{2,4}}\d)(?:{'|'.join(sorted(CODES))})\d)(?!{_spelled(_NO_IDENTIFIERS)})"
-    r"(?:[A-Za-z#][A-Za-z_]{0,30}[-_]?\d{4,15}|[a-z]{3,8}[._][0-9a-f]{0,40}?[a-f][0-9a-f]{4,40})"
+    r"(?:[a-z]{3,8}[._][0-9a-f]{0,40}?[a-f][0-9a-f]{4,40}|[A-Za-z#][A-Za-z_]{0,30}[-_]?\d{4,15})"
 )
 _HEXES: Final = (
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -110,8 +111,8 @@ class Gathered:
                 sizes = self.numbers[name] = array("d")
             sizes.extend(found if _are_usual(found) else [one for one in found if -_LARGEST < one < _LARGEST])
         if str in kinds:
-            texts: Iterable[Json] = column if len(kinds) == 1 else (one for one in column if type(one) is str)
-            self._read_strings(set(texts), name)  # type: ignore[arg-type]
+            texts: Sequence[str] = column if len(kinds) == 1 else [one for one in column if type(one) is str]  # type: ignore[assignment]
+            self._read_strings(texts if _seem_distinct(texts) else set(texts), name)
         deeper: list[Iterable[Json]] = []
         if dict in kinds:
             deeper.append([one for one in column if type(one) is dict])
@@ -119,10 +120,10 @@ class Gathered:
             deeper.append(chain.from_iterable(one for one in column if type(one) is list))
         return deeper
 
-    def _read_strings(self, strings: set[str], name: str | None) -> None:
+    def _read_strings(self, strings: Collection[str], name: str | None) -> None:
         if self.strings is None:
             return
-        for one in _needing_reading(strings, name):
+        for one in dict.fromkeys(_needing_reading(strings, name)):
             if _DIGIT.search(one) is None and (len(one) <= 12 or NUMBER_WORDS.search(one.lower()) is None):
                 continue
             self.strings.append((name, one))
@@ -130,6 +131,11 @@ class Gathered:
             if self._chars > self._max_chars:
                 self.strings = None
                 return
+
+
+def _seem_distinct(texts: Sequence[str]) -> bool:
+    """Whether a sample of them has no two alike: then they are read faster in their order than in that of a set."""
+    return len(texts) > _SAMPLE and len(set(texts[:_SAMPLE])) == _SAMPLE
 
 
 def _are_usual(numbers: Sequence[float]) -> bool:
@@ -171,7 +177,7 @@ def _by_unit(fields: tuple[str, ...], rows: list[dict[str, Json]]) -> dict[str, 
     return found
 
 
-def _needing_reading(strings: set[str], name: str | None) -> Iterable[str]:
+def _needing_reading(strings: Collection[str], name: str | None) -> Iterable[str]:
     field = field_of(name) if name else None
     if field is not None and (field.phone or field.duration):
         return strings
