@@ -270,7 +270,7 @@ class ActingCall:
         findings = CallFindings(self._surface.name, self._director.memory)
         with self._running.exclusively():
             track = None if planned.hint is None else self._running.track_of(planned.hint)
-            given = findings.give(kwargs, options, track, planned.window)
+            given = findings.give(kwargs, options, track, planned.window, planned.result_names)
         self._findings = findings
         return given
 

@@ -5,7 +5,8 @@ Rules
 - The window comes first: what a strategy leaves is what is offered and served.
 - The model gets its own words back, whatever else happens to the call.
 - A model whose answer has to have a form of the application's is not told to put anything into it.
-- A result is served as a ticket only where its tool call id names it alone in the window.
+- A result is served as a ticket only where its tool call id names it alone in the window. Which result of that id it is, is
+  the planner's to say: a window that lost some cannot be counted.
 - A fault of ours leaves the call without findings, never without an answer.
 """
 
@@ -54,18 +55,23 @@ class CallFindings:
         self._owned: frozenset[str] = frozenset()
 
     def give(
-        self, kwargs: Mapping[str, Any], options: Findings, track: Track | None, window: tuple[Message, ...]
+        self,
+        kwargs: Mapping[str, Any],
+        options: Findings,
+        track: Track | None,
+        window: tuple[Message, ...],
+        names: tuple[str | None, ...],
     ) -> Given:
-        """The arguments to call with."""
+        """The arguments to call with. ``names`` are those of the results in the window, None for other messages."""
         own = self._form.put_back(kwargs, self._memory)
-        offer = (Track(options) if track is None else track).offer(window)
+        offer = (Track(options) if track is None else track).offer(window, names)
         said = INSTRUCTION_OF_CALLS if self._form.has_schema(kwargs) else INSTRUCTION
         texts, tickets, served = [said], dict[str, str](), dict[str, Message]()
         if options.serve and track is not None:
             listed = served_list(track.ledger, track.refs)
             if listed is not None:
                 texts.append(listed)
-            tickets, served = _tickets(track, window)
+            tickets, served = _tickets(track, window, names)
         offered = self._form.offer(own, Offering(reserved_schema(offer), tuple(texts), tickets))
         if offered is None:
             return Given(own, None)
@@ -82,18 +88,22 @@ class CallFindings:
         return self._form.peeler(self._memory, self._owned)
 
 
-def _tickets(track: Track, window: tuple[Message, ...]) -> tuple[dict[str, str], dict[str, Message]]:
+def _tickets(
+    track: Track, window: tuple[Message, ...], names: tuple[str | None, ...]
+) -> tuple[dict[str, str], dict[str, Message]]:
     """The tickets by tool call id, and the results they stand for by the ticket's text."""
-    results: dict[str, list[Message]] = {}
-    for message in window:
+    results: dict[str, list[tuple[str | None, Message]]] = {}
+    for message, name in zip(window, names, strict=True):
         result = message.result
         if result is not None and result.id:
-            results.setdefault(result.id, []).append(message)
+            results.setdefault(result.id, []).append((name, message))
     tickets: dict[str, str] = {}
     served: dict[str, Message] = {}
-    for ref, row in track.ledger.current.items():
-        found = results.get(ref, [])
-        if is_collapsed(row.standing) and len(found) == 1:
-            tickets[ref] = text = ticket(row)
-            served[text] = found[0]
+    current = track.ledger.current
+    for id_, found in results.items():
+        name, message = found[0]
+        row = current.get(name) if name is not None else None
+        if row is not None and is_collapsed(row.standing) and len(found) == 1:
+            tickets[id_] = text = ticket(row)
+            served[text] = message
     return tickets, served

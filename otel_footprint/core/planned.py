@@ -100,6 +100,12 @@ class Planned:
         """Messages of the window; an answer that was sent back and its correction are not of it."""
         return len(self.ticket.state.items)
 
+    @property
+    def result_names(self) -> tuple[str | None, ...]:
+        """For each message of the window the name of the tool result it is, None for any other."""
+        names = iter([ref for ref in self.ticket.state.refs if ref is not None])
+        return tuple([next(names, None) if message.role == "tool" else None for message in self.window])
+
     def facts(
         self, *, posture: Posture = "assist", revisable: bool = False, stream_unheld: bool = False
     ) -> PlannedFacts:

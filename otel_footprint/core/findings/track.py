@@ -121,12 +121,17 @@ class Track:
         """What a result is said to be."""
         return self.ledger.standing_of(ref)
 
-    def offer(self, window: Sequence[Message] = ()) -> Offer:
-        """The results that the model may name, with those in ``window`` that are served for the first time."""
-        return offer_of((*self.refs, *self._to_come(window)), self.standing_of)
+    def offer(self, window: Sequence[Message] = (), names: Sequence[str | None] | None = None) -> Offer:
+        """The results that the model may name, with those in ``window`` that are served for the first time.
 
-    def _to_come(self, window: Sequence[Message]) -> list[str]:
+        ``names`` are those of its messages where they are known: a window that lost some cannot be counted.
+        """
+        return offer_of((*self.refs, *self._to_come(window, names)), self.standing_of)
+
+    def _to_come(self, window: Sequence[Message], given: Sequence[str | None] | None) -> list[str]:
         """The names that results in the window will have which were not followed yet."""
+        if given is not None:
+            return [name for name in given if name is not None and name not in self._results]
         known: dict[str, int] = {}
         for ref in self._results:
             known[ref.partition("#")[0]] = known.get(ref.partition("#")[0], 0) + 1
