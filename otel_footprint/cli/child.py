@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import re
@@ -23,6 +24,7 @@ from types import FrameType
 from typing import IO, Any, Final, cast
 
 from otel_footprint.boundary import guard
+from otel_footprint.cli.exported import Watch
 from otel_footprint.cli.forks import flush, survive_forks
 
 FOLDER: Final = "OTEL_FOOTPRINT_RUN_FOLDER"
@@ -41,14 +43,21 @@ def start() -> None:
         above = os.environ.get(PARENT)
         os.environ[PARENT] = str(os.getpid())
         out = os.environ.get(OUT)
+        watch = None
         if out:
             providers = _record(OutFile(Path(out), Path(os.environ[FOLDER]), below_python=_is_below(above)))
         else:
+            watch = Watch(Path(os.environ[FOLDER]))
+            atexit.register(
+                watch.write
+            )  # before the SDK registers its own end, so after it: the last in is the first out
             providers = _export()
         instrument_all(configured=out is not None)
-        if not out:
+        if watch is not None:
+            with guard("run.exports"):
+                watch.begin(_tracer_provider())
             _tally(Path(os.environ[FOLDER]), below_python=_is_below(above))
-        _flush_on_signals(providers)
+        _flush_on_signals(providers, watch)
         if not out:
             survive_forks(providers)
 
@@ -250,7 +259,13 @@ def _disabled() -> str:
     return ",".join([*disabled, *(name for name, alone in ours.items() if alone)])
 
 
-def _flush_on_signals(providers: tuple[Any, ...]) -> None:
+def _tracer_provider() -> Any:
+    from opentelemetry import trace
+
+    return trace.get_tracer_provider()
+
+
+def _flush_on_signals(providers: tuple[Any, ...], watch: Watch | None) -> None:
     if threading.current_thread() is not threading.main_thread():
         return
 
@@ -260,6 +275,8 @@ def _flush_on_signals(providers: tuple[Any, ...]) -> None:
         if os.getpid() == started:  # a forked worker is not made to wait: the SDK's locks may be dead in it
             # In threads with a limit: the main thread was interrupted anywhere, perhaps while it held such a lock.
             flush(providers, _FLUSH_SECONDS)
+            if watch is not None:
+                watch.write()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

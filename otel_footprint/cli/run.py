@@ -5,7 +5,8 @@ Rules
 - The command keeps its standard streams, its signals and its exit code; one that dies of a signal takes us with it.
 - Every Python process in it is set up by a ``sitecustomize`` of ours on PYTHONPATH, however it was started.
 - With OTEL_* export settings telemetry goes there; without them it goes into a file here, written anew.
-- The summary goes to standard error and holds no text: counts, and the worst answer by trace and span id.
+- The summary goes to standard error and holds no text: counts, the worst answer by trace and span id, where the telemetry
+  is and whether it got there, as far as that is known, and the command that shows it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from otel_footprint.boundary import guard
 from otel_footprint.cli import child
+from otel_footprint.cli.exported import Exported, exported
 from otel_footprint.config import resolve
 from otel_footprint.core.errors import ConfigurationError
 
@@ -180,14 +182,45 @@ def _summarise(out: Path | None, offset: int, folder: Path) -> None:
     written = [path for path in _files(folder) if path.exists()]
     if out is None:
         summary = RunSummary.of(read_files(written))
-        where = f"exported as {', '.join(export_settings(os.environ))} says"
+        where = [_sent(exported(folder))]
     else:
         paths = [path for path in (out, *(path for path in written if path != out)) if path.exists()]
         files = [path for path in paths if path.is_file()]  # a device may have no end
         summary = RunSummary.of(read_files(files, start=offset if out in files else 0))
-        where = f"written to {', '.join(map(str, paths))}" if paths else f"{out} is gone"
-    for line in summary.lines(where):
+        where = [f"written to {', '.join(map(str, paths))}" if paths else f"{out} is gone"]
+        if summary.trace_id is not None and (holding := _holding(files, summary.trace_id)) is not None:
+            where.append(f"to look at it: otel-footprint trace {summary.trace_id} --file {_shown(holding)}")
+    for line in summary.lines(*where):
         print(line, file=sys.stderr)
+
+
+def _sent(spans: Exported | None) -> str:
+    """What became of what was exported. Without a count of the SDK's, only where it was to go."""
+    settings = ", ".join(export_settings(os.environ))
+    if spans is None:
+        return f"exported as {settings} says"
+    if not spans.lost:
+        return f"exported as {settings} says: {spans.sent} span{'' if spans.sent == 1 else 's'}"
+    lost = f"all {spans.lost}" if spans.lost == spans.ended else f"{spans.lost} of {spans.ended}"
+    return (
+        f"NOT exported as {settings} says: {lost} spans failed or were dropped; what the exporter said is above, and "
+        "otel-footprint doctor asks the endpoint"
+    )
+
+
+def _holding(files: Sequence[Path], trace_id: str) -> Path | None:
+    """The first file in which a trace is."""
+    for path in files:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            if any(trace_id in line for line in lines):
+                return path
+    return None
+
+
+def _shown(path: Path) -> str:
+    """A path as it is typed in the folder where the run was started."""
+    folder = Path.cwd()
+    return shlex.quote(str(path.relative_to(folder) if path.is_relative_to(folder) else path))
 
 
 def _files(folder: Path) -> list[Path]:

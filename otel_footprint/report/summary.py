@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -35,22 +36,28 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """Counts over all processes of a run. ``calls`` are model calls whose window was observed."""
+    """Counts over all processes of a run. ``calls`` are model calls whose window was observed.
+
+    ``trace_id`` is the trace to look at first: that of the worst answer, else of the first call; None without any.
+    """
 
     calls: int
     evictions: int
     totals: Totals
     worst: Worst | None
     problems: tuple[str, ...]
+    trace_id: str | None = None
 
     @classmethod
     def of(cls, trace: Trace) -> RunSummary:
         """The summary of what a run recorded."""
         calls = evictions = 0
+        first: str | None = None
         for span in trace.spans:
             attributes = span.attributes
             call = names.WINDOW_DECISION in attributes and attributes.get(names.GEN_AI_OPERATION_NAME) not in _AGENTS
             calls += call
+            first = first or (span.trace_id if call else None)
             # What a strategy dropped stands on its own span, also where nothing was sent before that could have left.
             observed = call and attributes.get(names.WINDOW_DECIDED_BY, "application") in _OBSERVED
             evicted = attributes.get(names.WINDOW_EVICTED)
@@ -65,9 +72,11 @@ class RunSummary:
                 if worst is None or badness > worst[0]:
                     worst = (badness, _worst(place, answer))
         bad = worst is not None and worst[1].verdict in ("ungrounded", "inconclusive")
-        return cls(calls, evictions, totals, worst[1] if worst is not None and bad else None, trace.problems)
+        shown = worst[1] if worst is not None and bad else None
+        of_worst = re.search(r"\b([0-9a-f]{32})/", shown.place) if shown is not None else None
+        return cls(calls, evictions, totals, shown, trace.problems, of_worst[1] if of_worst is not None else first)
 
-    def lines(self, where: str) -> list[str]:
+    def lines(self, *where: str) -> list[str]:
         """For standard error: one line each for calls, values, the worst answer, and ``where`` the telemetry is."""
         title = "otel-footprint:"
         if not self.calls and not self.totals.answers:
@@ -86,7 +95,7 @@ class RunSummary:
             if self.worst.hidden:
                 lines.append(f"{title} to record which values are flagged, set OTEL_FOOTPRINT_CAPTURE_VALUES=flagged")
         lines += [f"{title} {problem}" for problem in self.problems]
-        return [*lines, f"{title} {where}"]
+        return [*lines, *(f"{title} {line}" for line in where)]
 
 
 def _worst(place: str, answer: AnswerDocument) -> Worst:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -64,6 +65,14 @@ def provider() -> Iterator[ScriptedProvider]:
     script: list[Any] = [ToolCalls([ToolUse("get_order", {})]), Text("It is AB-48213, not XY-99999.")]
     with ScriptedProvider(script, repeat=True) as scripted:
         yield scripted
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port on which nobody listens for as long as the test runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 AGENT = """

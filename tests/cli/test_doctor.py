@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,14 +12,6 @@ from otel_footprint.testing.provider import ScriptedProvider
 
 if TYPE_CHECKING:
     from conftest import Cli
-
-
-@pytest.fixture
-def closed_port() -> Iterator[int]:
-    """A port on which nobody listens for as long as the test runs."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
 
 
 def document(cli: Cli, **environment: str) -> tuple[int, Any]:

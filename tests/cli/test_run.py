@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_footprint.cli.child import beside, counts_something
+from otel_footprint.cli.exported import Exported, exported
 from otel_footprint.cli.run import child_environment, export_settings
 from otel_footprint.report.otlp import Trace, read_files
 from otel_footprint.telemetry import names
@@ -48,7 +50,11 @@ def test_an_unchanged_agent_is_observed(cli: Cli, agent: Path, provider: Scripte
         f"otel-footprint: worst answer: span {answer.trace_id}/{answer.span_id} ungrounded (1 read, 1 unsupported)",
         "otel-footprint: to record which values are flagged, set OTEL_FOOTPRINT_CAPTURE_VALUES=flagged",
         f"otel-footprint: written to {out}",
+        f"otel-footprint: to look at it: otel-footprint trace {answer.trace_id} --file footprint.otlp.jsonl",
     ]
+    shown = cli(*ended.err.splitlines()[-1].split("otel-footprint ")[-1].split())
+    assert shown.code == 0
+    assert "ungrounded" in shown.out
     written = out.read_text()
     kinds = {key for line in written.splitlines() for key in json.loads(line)}
     assert kinds == {"resourceSpans", "resourceLogs", "resourceMetrics"}
@@ -270,6 +276,7 @@ def test_with_export_settings_it_exports_there(
     ]
     assert ended.err.splitlines()[2].startswith("otel-footprint: worst answer: span ")
     assert ended.err.splitlines()[4].startswith("otel-footprint: exported as OTEL_TRACES_EXPORTER, ")
+    assert re.search(r"OTEL_LOGS_EXPORTER says: [2-9] spans$", ended.err.splitlines()[4])
     assert not list(tmp_path.glob("*.jsonl"))
 
 
@@ -298,6 +305,46 @@ def test_export_over_http_arrives(cli: Cli, agent: Path, provider: ScriptedProvi
     }
     assert exported == {"/v1/traces", "/v1/metrics", "/v1/logs"}
     assert not list(tmp_path.glob("*.jsonl"))
+
+
+FORKING = """
+import multiprocessing
+work = lambda: exec(compile({source!r}, "agent", "exec"), {{}})
+child = multiprocessing.get_context("fork").Process(target=work)
+child.start()
+child.join()
+"""
+
+
+@pytest.mark.parametrize("end", ["", "os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)", "fork"])
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_exports_that_fail_are_said(
+    cli: Cli, agent: Path, provider: ScriptedProvider, closed_port: int, protocol: str, end: str
+) -> None:
+    text = f"import signal, time\n{agent.read_text()}"
+    agent.write_text(FORKING.format(source=text) if end == "fork" else f"{text}\n{end}\n")
+    ended = cli(
+        "run",
+        PYTHON,
+        agent,
+        PROVIDER_URL=provider.openai_url,
+        OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{closed_port}",
+        OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
+        OTEL_EXPORTER_OTLP_TIMEOUT="1",
+    )
+    assert "2 model calls" in ended.err
+    (said,) = [line for line in ended.err.splitlines() if "OTEL_EXPORTER_OTLP_ENDPOINT says" in line]
+    assert re.match(r"otel-footprint: NOT exported as OTEL_EXPORTER_OTLP_ENDPOINT says: all [2-9] spans failed", said)
+
+
+def test_counts_of_exports_are_those_of_all_processes(tmp_path: Path) -> None:
+    assert exported(tmp_path) is None
+    (tmp_path / "exports.1").write_text("[5, 5]")
+    (tmp_path / "exports.2").write_text("[4, 1]")
+    (tmp_path / "exports.3").write_text("[4,")
+    found = exported(tmp_path)
+    assert found == Exported(9, 6)
+    assert found.lost == 3
 
 
 def test_a_python_without_the_package_says_so_once(cli: Cli, tmp_path: Path) -> None:
