@@ -310,7 +310,9 @@ def test_without_sampling_everything_is_known_but_the_span(make_watch):
     ]
     assert watch.calls[2].call.messages[0].text == "hi"
     reported = [bool(s.call.input_tokens) and bool(s.call.output_tokens) for s in watch.calls]
-    assert reported == [True, False, True, True, True, True], "a stream of OpenAI's reports none where nobody asked for it"
+    assert reported == [True, False, True, True, True, True], (
+        "a stream of OpenAI's reports none where nobody asked for it"
+    )
     assert all(s.call.ref is not None and not s.span.is_recording() and s.call.started_at for s in watch.calls)
 
 
