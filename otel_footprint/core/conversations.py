@@ -247,7 +247,10 @@ class Conversations:
                 return session, known, match
             if read.thread is not None and read.thread.session is session:
                 return session, _tied(read.thread, question), match
-            return session, _unmistaken(find(session.index, question), call), match
+            found = _unmistaken(find(session.index, question), call)
+            if read.thread is not None and found is not None and found.rule is Rule.LONE:
+                found = None  # it goes on with a response of another conversation, so nothing of this one was reset
+            return session, found, match
         if read.thread is not None:
             return read.thread.session, _tied(read.thread, question), "response_id"
         found = self._planned(call, question) or find(self._index, question)

@@ -107,3 +107,12 @@ def test_a_response_from_before_the_window_was_edited_is_unknown() -> None:
     assert decided.judgements[0].reasons == ("unseen_history",)
     decided = store.call([user("so?")], says("It is 987654."), id="c", previous_response_id="r3", tools=("t",))
     assert decided.judgements[0].verdict == "ungrounded"
+
+
+def test_a_response_of_another_conversation_resets_nothing_here() -> None:
+    store = Store()
+    store.call([user("yes")], says("one"), id="a")
+    store.call([user("other")], says("two"), response_id="r1")
+    found = store.call([], says("three"), id="a", previous_response_id="r1")
+    assert found.window.decision == "start"
+    assert found.thread == 2
