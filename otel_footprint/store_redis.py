@@ -13,6 +13,7 @@ Rules
 from __future__ import annotations
 
 import re
+import time
 import uuid
 from typing import Final, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -142,6 +143,17 @@ class RedisStore:
             raise
         for script in (_READ, _WRITE):
             self._client.script_load(script)
+
+    def answers_in(self, timeout_s: float) -> float:
+        """Seconds until an answer came over a connection that was there, asked patiently. Raises what the client raises."""
+        client = redis.Redis.from_url(
+            self._settings[0], socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=Retry(NoBackoff(), 0)
+        )
+        with client:
+            client.ping()
+            began = time.perf_counter()
+            client.ping()
+            return time.perf_counter() - began
 
     def read(self, conversation_id: str, version: str | None) -> Kept | None:
         """The document where it is another one than that of ``version``."""

@@ -1,7 +1,8 @@
 """``otel-footprint doctor``: what would be observed in this environment, where it would go, and what stands in the way.
 
 It does what zero-code instrumentation does at the start of an application, here and now: every instrumentor is loaded,
-every SDK that is installed is imported, and what came of it is reported. Exit code 0 when nothing is wrong, else 1.
+every SDK that is installed is imported, and what came of it is reported. What takes long is said on standard error, for people.
+Exit code 0 when nothing is wrong, else 1.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from typing import Any, Final
 
 from otel_footprint.cli import child
-from otel_footprint.cli.endpoints import Export, exports
-from otel_footprint.config import PREFIX, misspelled, resolve
+from otel_footprint.cli.endpoints import Export, exports, shown_endpoint
+from otel_footprint.cli.store_asked import Asked, ask
+from otel_footprint.config import PREFIX, Settings, misspelled, resolve
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.genai.configurator import REMEDY, configurators
 from otel_footprint.genai.sdks import SDKS, installed
 
 DESCRIPTION: Final = """\
 What is installed and instrumented, or why not; which completion hook is active; whether the exporter's endpoint answers;
-what is captured; and the settings in force. Exit code 0 when nothing is wrong, 1 otherwise.
+whether a configured store does; what is captured; and the settings in force. Exit code 0 when nothing is wrong, 1 otherwise.
 """
 
 _HOOK: Final = "OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK"
@@ -44,6 +46,7 @@ class Diagnosis:
     instrumentors: list[dict[str, str]] = field(default_factory=list)
     hook: dict[str, Any] = field(default_factory=dict)
     export: list[Export] = field(default_factory=list)
+    store: Asked | None = None
     configurators: list[str] = field(default_factory=list)
     capture: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -62,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Look at everything and print it."""
-    diagnosis = examine(dict(os.environ))
+    diagnosis = examine(dict(os.environ), (lambda text: None) if arguments.json else _say)
     if arguments.json:
         print(json.dumps(diagnosis.document(), indent=2))
     else:
@@ -70,16 +73,22 @@ def main(arguments: argparse.Namespace) -> int:
     return 1 if diagnosis.problems else 0
 
 
-def examine(environ: Mapping[str, str]) -> Diagnosis:
-    """Look at this process's environment. Turns instrumentation on in this process."""
+def _say(text: str) -> None:
+    print(f"otel-footprint doctor: {text}", file=sys.stderr, flush=True)
+
+
+def examine(environ: Mapping[str, str], say: Callable[[str], None] = lambda text: None) -> Diagnosis:
+    """Look at this process's environment. Turns instrumentation on in this process; ``say`` is told what comes next."""
     diagnosis = Diagnosis()
+    say("looking at what is installed and set …")
     diagnosis.versions = _versions()
     diagnosis.instrumentors = _instrumentors()
-    _settings(diagnosis, environ)
+    settings = _settings(diagnosis, environ)
     diagnosis.problems += [
         f"{name} is no setting; did you mean {meant}?" for name, meant in misspelled(environ).items()
     ]
     _capture(diagnosis, environ)
+    say("asking where telemetry goes …")
     diagnosis.export = exports(environ)
     diagnosis.configurators = configurators()
     for export in diagnosis.export:
@@ -87,8 +96,13 @@ def examine(environ: Mapping[str, str]) -> Diagnosis:
             diagnosis.problems.append(
                 f"{export.signal} do not arrive: {export.endpoint or export.exporter}: {export.detail}"
             )
-    if diagnosis.settings:
-        _start(diagnosis, environ)
+    if settings is not None and settings.store is not None:
+        say("asking the store …")
+        diagnosis.store = store = ask(settings.store, environ[f"{PREFIX}STORE"].strip())
+        if store.answers is False:
+            diagnosis.problems.append(f"the store {store.address}: {store.detail}; {store.remedy}")
+    if settings is not None:
+        _start(diagnosis, environ, say)
     return diagnosis
 
 
@@ -115,16 +129,22 @@ def _instrumentors() -> list[dict[str, str]]:
     return sorted(found, key=lambda entry: (entry["name"], entry["distribution"]))
 
 
-def _settings(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
+def _settings(diagnosis: Diagnosis, environ: Mapping[str, str]) -> Settings | None:
     try:
         settings = resolve(environ=environ)
     except ConfigurationError as error:
         diagnosis.problems.append(str(error))
-        return
+        return None
+    address = environ.get(f"{PREFIX}STORE", "").strip()
+    findings = settings.findings
     diagnosis.settings = {
         "providers": "all that are installed" if settings.providers is None else list(settings.providers),
         "posture": settings.evidence.posture,
         "check": settings.evidence.check,
+        "window": "none" if settings.window is None else repr(settings.window),
+        "keep_last_tool_results": settings.keep_last_tool_results,
+        "findings": "off" if findings is None else "on, results set aside are served" if findings.serve else "on",
+        "store": "in this process" if settings.store is None else _store_text(settings, address),
         "events": settings.events,
         "capture_values": settings.capture_values,
         "conversation_limit": settings.conversation_limit,
@@ -132,6 +152,12 @@ def _settings(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
         "hash_key": "random per process" if settings.hash_key is None else "given",
         "from_environment": sorted(name for name in environ if name.startswith(PREFIX)),
     }
+    return settings
+
+
+def _store_text(settings: Settings, address: str) -> str:
+    texts = settings.store is not None and settings.store.keeps_text
+    return f"{shown_endpoint(address)} ({'with' if texts else 'without'} texts)"
 
 
 def _capture(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
@@ -163,7 +189,7 @@ class _Listener(logging.Handler):
             self.lines.append(line)
 
 
-def _start(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
+def _start(diagnosis: Diagnosis, environ: Mapping[str, str], say: Callable[[str], None]) -> None:
     """Turn everything on, import every SDK, and note what came of it."""
     from otel_footprint import runtime
     from otel_footprint.genai.instrumentation import states
@@ -174,10 +200,12 @@ def _start(diagnosis: Diagnosis, environ: Mapping[str, str]) -> None:
         logger.addHandler(listener)
         logger.propagate = False
     try:
+        say("turning everything on …")
         child.instrument_all(configured=True)
         running = runtime.current()
         for sdk in SDKS:
             if installed(sdk.distribution):
+                say(f"importing {sdk.module} …")
                 _import(sdk.module, diagnosis)
         found = states()
     finally:
@@ -256,10 +284,14 @@ def _print(diagnosis: Diagnosis) -> None:
         "opentelemetry-instrument",
         f"configured by {', '.join(named)}" if (named := diagnosis.configurators) else missing,
     )
+    if diagnosis.store is not None:
+        title("store")
+        style = {True: "green", False: "red", None: "dim"}[diagnosis.store.answers]
+        row(diagnosis.store.address, diagnosis.store.detail, style)
     title("captured")
     for name, text in diagnosis.capture.items():
         row(name.replace("_", " "), text)
-    title("settings")
+    title("settings in force" if diagnosis.settings else "settings: they cannot be used")
     for name, value in diagnosis.settings.items():
         row(name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     if diagnosis.log:

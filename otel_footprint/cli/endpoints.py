@@ -130,7 +130,7 @@ def shown_endpoint(endpoint: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.errno:
+    if isinstance(error, OSError) and error.errno and error.errno > 0:  # below are those of looking a name up
         return os.strerror(error.errno).lower()
     text = re.sub(r"^\[Errno -?\d+\] ", "", " ".join(str(error).split())).lower()
     return text if text and len(text) < 120 else type(error).__name__

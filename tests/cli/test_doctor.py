@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import socketserver
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from otel_footprint.cli.endpoints import exports, shown_endpoint
+from otel_footprint.cli.store_asked import ask
+from otel_footprint.store import store_of
 from otel_footprint.testing.provider import ScriptedProvider
 
 if TYPE_CHECKING:
@@ -44,6 +51,9 @@ def test_the_page_for_people(cli: Cli) -> None:
     ended = cli("doctor", OTEL_FOOTPRINT_EVENTS="both", OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK="upload")
     assert ended.code == 0
     assert "No problem found." in ended.out
+    said = ended.err.splitlines()
+    assert said[0] == "otel-footprint doctor: looking at what is installed and set …"
+    assert "otel-footprint doctor: importing openai …" in said
     assert "observed through opentelemetry-instrumentation-genai-openai" in ended.out
     assert "\x1b" not in ended.out
     lines = [line.split(maxsplit=1) for line in ended.out.splitlines()]
@@ -87,6 +97,75 @@ def test_the_page_for_people(cli: Cli) -> None:
 def test_problems_are_named(cli: Cli, environment: dict[str, str], says: str) -> None:
     code, found = document(cli, **environment)
     assert (code, found["problems"]) == (1, [says])
+
+
+def test_the_settings_in_force(cli: Cli) -> None:
+    code, found = document(
+        cli,
+        OTEL_FOOTPRINT_WINDOW="sliding-window:12",
+        OTEL_FOOTPRINT_KEEP_LAST_TOOL_RESULTS="0",
+        OTEL_FOOTPRINT_FINDINGS="serve",
+    )
+    assert code == 0
+    assert found["settings"]["window"] == "SlidingWindow(keep_recent_turns=12)"
+    assert found["settings"]["keep_last_tool_results"] == 0
+    assert found["settings"]["findings"] == "on, results set aside are served"
+    assert found["settings"]["store"] == "in this process"
+    assert found["store"] is None
+
+
+def test_a_store_that_does_not_answer(cli: Cli, closed_port: int) -> None:
+    pytest.importorskip("redis", reason="the Redis client is not installed")
+    address = f"redis://user:hidden-1@127.0.0.1:{closed_port}/0?text=1&password=hidden-2"
+    ended = cli("doctor", OTEL_FOOTPRINT_STORE=address)
+    assert ended.code == 1
+    shown = f"redis://127.0.0.1:{closed_port}/0"
+    (problem,) = [line for line in ended.out.splitlines() if line.startswith("problem: ")]
+    assert problem.startswith(f"problem: the store {shown}: connection refused; start Redis there, or set ")
+    assert f"{shown} (with texts)" in ended.out
+    assert "hidden" not in ended.whole
+
+
+def test_a_store_is_asked() -> None:
+    pytest.importorskip("redis", reason="the Redis client is not installed")
+    with answering(b"+PONG\r\n") as address:
+        asked = ask(store_of(f"{address}&wait_ms=5000", "store"), f"{address}&wait_ms=5000")
+        assert (asked.address, asked.answers, asked.remedy) == (address.partition("?")[0], True, "")
+        assert asked.detail.endswith(" ms; a call waits 5000 ms at most")
+    with answering(b"-NOAUTH Authentication required.\r\n") as address:
+        asked = ask(store_of(address, "store"), address)
+        assert (asked.answers, asked.detail) == (False, "it refuses the user or the password")
+    with answering(b"-ERR hidden words\r\n") as address:
+        asked = ask(store_of(address, "store"), address)
+        assert (asked.answers, asked.detail) == (False, "it refuses (ResponseError)")
+    with answering(b"+PONG\r\n", after_s=0.1) as address:
+        asked = ask(store_of(address, "store"), address)
+        assert asked.answers is False
+        assert asked.remedy.startswith("give it longer: ?wait_ms=")
+    asked = ask(store_of("redis://no-such-host.invalid:6379/0", "store"), "redis://no-such-host.invalid:6379/0")
+    assert (asked.answers, asked.detail) == (False, "its host has no address")
+
+
+@contextmanager
+def answering(answer: bytes, after_s: float = 0.0) -> Iterator[str]:
+    """A server that gives one answer to PING and takes whatever else a client says at its start; its address."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while line := self.rfile.readline():
+                words = [self._word() for _ in range(int(line[1:]))]
+                time.sleep(after_s if words == [b"PING"] else 0)
+                self.wfile.write(answer if words == [b"PING"] else b"+OK\r\n")
+
+        def _word(self) -> bytes:
+            size = int(self.rfile.readline()[1:])
+            return self.rfile.read(size + 2)[:-2]
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"redis://127.0.0.1:{server.server_address[1]}/0?protocol=2"
+        server.shutdown()
 
 
 def test_an_endpoint_that_does_not_answer(cli: Cli, closed_port: int) -> None:
