@@ -127,9 +127,9 @@ def _with_rows(window: Sequence[Source]) -> list[Source]:
     found: list[Source] = []
     left = MAX_CHARS
     for source in reversed(window):
-        size = source.carried.row_chars
-        if 0 < size <= left:
-            left -= size
+        carried = source.carried
+        if len(carried.text) <= left and carried.row_chars:
+            left -= carried.row_chars
             found.append(source)
     found.reverse()
     return found

@@ -54,6 +54,10 @@ class Cell(NamedTuple):
     money: bool
 
 
+_NO_LISTS: Final[dict[str, int]] = {}
+"""What rows that hold no list have in common; nobody adds to it."""
+
+
 class Table:
     """What the rows of one list or map have in common: only that they are in it."""
 
@@ -158,7 +162,7 @@ class _Reader:
         kinds = set(map(type, leaves))
         if dict in kinds or list in kinds or self.numbers + len(leaves) > MAX_NUMBERS:
             return False
-        rows = [Row(table, owner, set(), [], {}, [], set()) for _ in items]
+        rows = [Row(table, owner, set(), [], _NO_LISTS, [], set()) for _ in items]
         for place, key in enumerate(fields):
             naming, money = _is_naming(key), _says_money(key)
             for row, inner in zip(rows, leaves[place :: len(fields)], strict=True):
@@ -179,7 +183,7 @@ class _Reader:
 
     def _record(self, item: dict[str, Json], owner: Row | None, table: Table) -> None:
         """Read an object that is a row of its own and holds scalars only: most are."""
-        row = Row(table, owner, set(), [], {}, [], set())
+        row = Row(table, owner, set(), [], _NO_LISTS, [], set())
         self.rows.append(row)
         named = [key for key in item if _is_naming(key)]
         for key in named:
