@@ -332,5 +332,8 @@ def _unmistaken(found: Found | None, call: Call) -> Found | None:
     planned = call.planned
     if planned is None or found is None or found.rule is not Rule.LONE or not planned.withheld:
         return found
+    answered = {slot.message.key for slot in found.thread.outputs}
+    if any(message.key in answered for message in call.messages):
+        return found  # it goes on with what the model said last
     shared = any(message.key in planned.withheld for message in found.thread.plain)
     return Found(Rule.FORK, found.thread) if shared else found
