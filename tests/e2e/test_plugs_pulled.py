@@ -60,8 +60,9 @@ class Application:
 def assert_as_fast(made: dict[str, Any], during: slice, before: slice) -> None:
     """Nobody waited: handing spans over takes as long while a server is away as before, in the same run.
 
-    Whole conversations are compared too, by their fastest ones, generously: on a busy machine their time says more of the
-    machine. Handing over is some tens of microseconds, which other work rarely interrupts.
+    Whole conversations are compared too, by their fastest ones, generously: the servers that start beside them take the
+    machine's time, and an application that waited would wait for seconds. Handing over is some tens of microseconds, which
+    other work rarely interrupts.
     """
     slow, fast = (statistics.median(made["handed_over"][part]) for part in (during, before))
     whole, whole_before = (min(made["times"][part]) for part in (during, before))
@@ -69,7 +70,7 @@ def assert_as_fast(made: dict[str, Any], during: slice, before: slice) -> None:
         f"handed over in {slow * 1e6:.0f} µs, before {fast * 1e6:.0f}; in all {whole / whole_before:.2f} times as long"
     )
     assert slow < 2 * fast + 0.0002
-    assert whole < 1.5 * whole_before
+    assert whole < 5 * whole_before
 
 
 def test_jaeger_and_prometheus_die_and_nothing_is_lost(tmp_path: Path) -> None:
