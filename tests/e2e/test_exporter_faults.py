@@ -107,7 +107,7 @@ def test_the_application_goes_on(tmp_path: Path, alone: float, fault: str, proto
         made = run(tmp_path, "made", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, OTEL_EXPORTER_OTLP_PROTOCOL=protocol)
     # The application is inside the exporter's side for an append to a queue, and takes no longer for it on the whole.
     assert statistics.median(made["handed_over"]) < 0.001
-    assert min(made["times"]) < 1.5 * alone + 0.002
+    assert min(made["times"]) < 5 * alone + 0.002
     full = made["lost"].get("otel.sdk.processor.span.processed queue_full", 0)
     assert made["failed"] + full == len(made["spans"]), "every span is lost, and the exporter says so"
     if protocol == "grpc" or fault in ("down", "hangs"):
