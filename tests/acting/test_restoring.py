@@ -73,6 +73,17 @@ def test_nothing_to_save_is_an_empty_document(act: Callable[..., Sink]) -> None:
         assert conversation.window.folded == ()
 
 
+NOTHING_YET = {
+    "format": "otel-footprint conversation",
+    "version": 1,
+    "id": "c-1",
+    "named": True,
+    "text": False,
+    "calls": 0,
+    "session": None,
+}
+
+
 @pytest.mark.parametrize(
     ("document", "part"),
     [
@@ -81,7 +92,8 @@ def test_nothing_to_save_is_an_empty_document(act: Callable[..., Sink]) -> None:
         ({"format": "otel-footprint conversation", "version": 99, "window": {}}, "version 99"),
         ({"format": "otel-footprint conversation", "version": True, "window": {}}, "version True"),
         ({"format": "otel-footprint conversation", "version": 1}, "has no window"),
-        ({"format": "otel-footprint conversation", "version": 1, "window": {"format": "x"}}, "format 'x'"),
+        ({"format": "otel-footprint conversation", "version": 1, "window": {}}, "has no session"),
+        ({**NOTHING_YET, "window": {"format": "x"}}, "format 'x'"),
         ({"format": "otel-footprint window", "version": 1, "lines": 7}, "lines"),
     ],
 )
