@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from otel_footprint.core.findings.peeling import RESERVED, peel_text
+from otel_footprint.core.findings.peeling import peel_text
 from otel_footprint.providers.findings_form import (
     Arriving,
     Decorating,
@@ -27,6 +27,8 @@ from otel_footprint.providers.findings_form import (
     remember_block,
     take_from_answer,
     take_from_arguments,
+    unchanged,
+    without,
 )
 from otel_footprint.providers.native_values import given
 
@@ -61,7 +63,7 @@ class AnthropicFindings:
         """Give the model its own words back."""
         messages = as_list(kwargs.get("messages"))
         written = [_with_own_words(message, memory) for message in messages]
-        if all(a is b for a, b in zip(messages, written, strict=True)):
+        if unchanged(messages, written):
             return dict(kwargs)
         return {**kwargs, "messages": written}
 
@@ -104,7 +106,7 @@ def _ticketed(message: Any, tickets: Mapping[str, str]) -> Any:
         else block
         for block in content
     ]
-    if all(a is b for a, b in zip(content, blocks, strict=True)):
+    if unchanged(content, blocks):
         return message
     return {**as_new_dict(message), "content": blocks}
 
@@ -118,7 +120,7 @@ def _with_own_words(message: Any, memory: EmissionMemory) -> Any:
         return message if answer is None else {**as_new_dict(message), "content": answer}
     blocks = as_list(content)
     written = [_block_with_own_words(block, memory, alone=len(blocks) == 1) for block in blocks]
-    if all(a is b for a, b in zip(blocks, written, strict=True)):
+    if unchanged(blocks, written):
         return message
     return {**as_new_dict(message), "content": written}
 
@@ -156,7 +158,7 @@ class AnthropicPeeler:
             case "content_block_stop":
                 return self._stop(event)
             case "input_json" if self._arriving is not None:
-                return (event.model_copy(update={"partial_json": self._piece, "snapshot": _without(event.snapshot)}),)
+                return (event.model_copy(update={"partial_json": self._piece, "snapshot": without(event.snapshot)}),)
             case "text" if self._arriving is not None:
                 return (event.model_copy(update={"text": self._piece, "snapshot": self._arriving.seen}),)
             case "message_stop" if hasattr(event, "message"):
@@ -216,10 +218,6 @@ class AnthropicPeeler:
 def _peel_block(block: Any, owned: frozenset[str], *, text: bool) -> None:
     kind = getattr(block, "type", None)
     if kind == "tool_use" and block.name not in owned:
-        block.input = _without(block.input)
+        block.input = without(block.input)
     elif kind == "text" and text and isinstance(block.text, str) and block.text.lstrip().startswith("{"):
         block.text = peel_text(block.text)[0]
-
-
-def _without(value: Any) -> Any:
-    return {key: item for key, item in value.items() if key != RESERVED} if isinstance(value, dict) else value

@@ -22,6 +22,7 @@ from otel_footprint.providers.findings_form import (
     remember_block,
     take_from_answer,
     take_from_arguments,
+    unchanged,
 )
 
 
@@ -52,7 +53,7 @@ class BedrockFindings:
         """Give the model its own words back."""
         messages = as_list(kwargs.get("messages"))
         written = [_with_own_words(message, memory) for message in messages]
-        if all(a is b for a, b in zip(messages, written, strict=True)):
+        if unchanged(messages, written):
             return dict(kwargs)
         return {**kwargs, "messages": written}
 
@@ -94,7 +95,7 @@ def _decorated(tool: Any, decorating: Decorating) -> Any:
 def _ticketed(message: Any, tickets: Mapping[str, str]) -> Any:
     content = as_list(_get(message, "content"))
     blocks = [_block_ticketed(block, tickets) for block in content]
-    return message if all(a is b for a, b in zip(content, blocks, strict=True)) else {**message, "content": blocks}
+    return message if unchanged(content, blocks) else {**message, "content": blocks}
 
 
 def _block_ticketed(block: Any, tickets: Mapping[str, str]) -> Any:
@@ -108,7 +109,7 @@ def _with_own_words(message: Any, memory: EmissionMemory) -> Any:
         return message
     blocks = as_list(message.get("content"))
     written = [_block_with_own_words(block, memory, alone=len(blocks) == 1) for block in blocks]
-    return message if all(a is b for a, b in zip(blocks, written, strict=True)) else {**message, "content": written}
+    return message if unchanged(blocks, written) else {**message, "content": written}
 
 
 def _block_with_own_words(block: Any, memory: EmissionMemory, *, alone: bool) -> Any:

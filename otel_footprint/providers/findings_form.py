@@ -221,7 +221,7 @@ def take_from_arguments(
             memory.keep_call(id_, tool, seen, written)
         return written if seen == written else seen  # it differs too where the text breaks off inside
     if isinstance(written, dict) and RESERVED in written:
-        rest: dict[str, Json] = {key: value for key, value in written.items() if key != RESERVED}
+        rest: dict[str, Json] = without(written)
         memory.keep_call(id_, tool, rest, dict(written))
         return rest
     return written
@@ -234,6 +234,16 @@ def take_from_answer(memory: EmissionMemory, written: str) -> str:
         return written
     memory.keep_answer(seen, written)
     return seen
+
+
+def without(value: Any) -> Any:
+    """An object without the reserved member, as a new one; any other value as it is."""
+    return {key: item for key, item in value.items() if key != RESERVED} if isinstance(value, dict) else value
+
+
+def unchanged(before: Sequence[Any], after: Sequence[Any]) -> bool:
+    """Whether two lists of one length hold the very same items."""
+    return all(a is b for a, b in zip(before, after, strict=True))
 
 
 def field_of(value: Any, name: str) -> Any:

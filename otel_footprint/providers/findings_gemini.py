@@ -26,6 +26,7 @@ from otel_footprint.providers.findings_form import (
     field_of,
     take_from_answer,
     take_from_arguments,
+    unchanged,
 )
 
 _LISTS = (list, tuple)
@@ -62,7 +63,7 @@ class GeminiFindings:
         if not isinstance(contents, list):
             return dict(kwargs)
         written = [_with_own_words(content, memory) for content in contents]
-        if all(a is b for a, b in zip(contents, written, strict=True)):
+        if unchanged(contents, written):
             return dict(kwargs)
         return {**kwargs, "contents": written}
 
@@ -186,7 +187,7 @@ def _part_with_own_words(part: Any, memory: EmissionMemory, *, alone: bool) -> A
 def _with_parts(content: Any, change: Any) -> Any:
     parts = as_list(field_of(content, "parts"))
     made = [change(part) for part in parts]
-    return content if all(a is b for a, b in zip(parts, made, strict=True)) else _changed(content, {"parts": made})
+    return content if unchanged(parts, made) else _changed(content, {"parts": made})
 
 
 def _take_from_content(content: Any, memory: EmissionMemory, owned: frozenset[str]) -> None:

@@ -24,6 +24,7 @@ from otel_footprint.providers.findings_form import (
     field_of,
     take_from_answer,
     take_from_arguments,
+    unchanged,
 )
 from otel_footprint.providers.findings_openai_chat_stream import ChatPeeler
 from otel_footprint.providers.native_values import given
@@ -64,7 +65,7 @@ class OpenAIChatFindings:
         """Give the model its own words back."""
         messages = as_list(kwargs.get("messages"))
         written = [_with_own_words(message, memory) for message in messages]
-        if all(a is b for a, b in zip(messages, written, strict=True)):
+        if unchanged(messages, written):
             return dict(kwargs)
         return {**kwargs, "messages": written}
 
@@ -114,7 +115,7 @@ def _with_own_words(message: Any, memory: EmissionMemory) -> Any:
         own = memory.answer(content) if isinstance(content, str) else None
         return message if own is None else {**as_new_dict(message), "content": own}
     written = [_call_with_own_words(call, memory) for call in calls]
-    if all(a is b for a, b in zip(calls, written, strict=True)):
+    if unchanged(calls, written):
         return message
     return {**as_new_dict(message), "tool_calls": written}
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from otel_footprint.core.findings.peeling import RESERVED, peel_text
-from otel_footprint.providers.findings_form import Arriving, EmissionMemory, as_list
-
-
-def _without(parsed: Any) -> Any:
-    return {key: value for key, value in parsed.items() if key != RESERVED} if isinstance(parsed, dict) else parsed
+from otel_footprint.core.findings.peeling import peel_text
+from otel_footprint.providers.findings_form import (
+    Arriving,
+    EmissionMemory,
+    as_list,
+    without,
+)
 
 
 class ChatPeeler:
@@ -46,7 +47,7 @@ class ChatPeeler:
             case "tool_calls.function.arguments.delta" if event.name not in self._owned:
                 arriving = self._told.setdefault((self._choice, event.index), Arriving())
                 changes = {"arguments_delta": arriving.feed(event.arguments_delta), "arguments": arriving.seen}
-                return (event.model_copy(update={**changes, "parsed_arguments": _without(event.parsed_arguments)}),)
+                return (event.model_copy(update={**changes, "parsed_arguments": without(event.parsed_arguments)}),)
             case "tool_calls.function.arguments.done" if event.name not in self._owned:
                 return self._done(event, event.index, "arguments")
             case _:
@@ -61,7 +62,7 @@ class ChatPeeler:
         arriving.close()
         changes: dict[str, Any] = {field: arriving.seen} if arriving.removed else {}
         if index >= 0:
-            changes["parsed_arguments"] = _without(event.parsed_arguments)
+            changes["parsed_arguments"] = without(event.parsed_arguments)
         return (event.model_copy(update=changes),)
 
     def _chunk(self, event: Any) -> None:
@@ -95,7 +96,7 @@ class ChatPeeler:
                 if function is not None and function.name not in self._owned and isinstance(function.arguments, str):
                     function.arguments = peel_text(function.arguments)[0]
                     if isinstance(getattr(function, "parsed_arguments", None), dict):
-                        function.parsed_arguments = _without(function.parsed_arguments)
+                        function.parsed_arguments = without(function.parsed_arguments)
             content = getattr(message, "content", None)
             if message is not None and isinstance(content, str) and not calls and content.lstrip().startswith("{"):
                 message.content = peel_text(content)[0]

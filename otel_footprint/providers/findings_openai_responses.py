@@ -29,6 +29,7 @@ from otel_footprint.providers.findings_form import (
     field_of,
     take_from_answer,
     take_from_arguments,
+    unchanged,
 )
 from otel_footprint.providers.native_values import given
 
@@ -64,7 +65,7 @@ class OpenAIResponsesFindings:
         if not isinstance(items, (list, tuple)):
             return dict(kwargs)
         written = [_with_own_words(item, memory) for item in items]
-        if all(a is b for a, b in zip(items, written, strict=True)):
+        if unchanged(items, written):
             return dict(kwargs)
         return {**kwargs, "input": written}
 

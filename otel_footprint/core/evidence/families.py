@@ -334,18 +334,6 @@ def named_triples(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
                 yield sum(chosen, Decimal(0)), _inputs(chosen)
 
 
-def whole_columns(rows: Sequence[Row], *, money: bool) -> Iterator[Result]:
-    """The sum of one field over a whole table."""
-    tables: dict[tuple[Table, str], list[Decimal]] = {}
-    for row in rows:
-        for cell in row.cells:
-            if cell.money == money:
-                tables.setdefault((row.table, cell.field), []).append(cell.number)
-    for column in tables.values():
-        if len(column) > 1:
-            yield sum(column, Decimal(0)), _inputs(column)
-
-
 def fields_counted(rows: Sequence[Row], counts: Sequence[int]) -> Iterator[Result]:
     """An amount of a row that is named beside the target, times a small count."""
     for row in rows[:MAX_ROWS]:
