@@ -12,7 +12,8 @@ answer that both share: sub-agents that have no more than a question in common s
    where its line is found by rule 2.
 2. APPEND: the list begins with the line's whole last list and its output, equal or alike. The output must be there: nothing
    is merged on equal greetings. Without an id and from another trace, an output in other words must hold a tool call or 32
-   characters. Or near, and it begins with a list that failed. The longest wins, then the same trace, then the newest.
+   characters. Or near, and it begins with a list that failed; a completed call that was asked again and failed changed
+   nothing. The longest wins, then the same trace, then the newest.
 3. REWRITTEN: it holds the line's last output and one more message of its window; without an id and from another trace the
    output must be as strong. Or an explicit id with one line only, with nothing in common and no call of it under way.
 4. FORKED: near, and it begins as a line's list does, beyond all that left there, with a request of its own or one that was
@@ -204,7 +205,7 @@ class Lines:
         near = [*self._near(asked)] if best is None else [best.line, *self._near(asked)]
         for line in near:
             tried = line.tried
-            if tried is None or not line.failed or len(tried.keys) >= len(keys):
+            if tried is None or not line.failed or tried.again or len(tried.keys) >= len(keys):
                 continue
             if (best is None or len(tried.keys) > len(best.base.keys)) and keys[: len(tried.keys)] == tried.keys:
                 best = Going(line, tried, How.APPEND)

@@ -110,6 +110,25 @@ def test_any_application(strategy: Any, steps: list[tuple[str, Any]], fields: di
         application.step(kind, what)
 
 
+def test_a_completed_call_made_again_in_vain_is_as_if_it_had_not_been_made() -> None:
+    """The application discarded an answer, failed to get another, and goes on without one."""
+    application = Application(Live(SlidingWindow(1)), {}, [user("Begin.")])
+    for kind, what in [("tools", ["look"]), ("edit", 1), ("fail", None), ("say", "yes"), ("tools", ["look"])]:
+        application.step(kind, what)
+    apart = Application(Live(SlidingWindow(1)), {}, [user("Begin.")])
+    for kind, what in [("tools", ["look"]), ("edit", 1), ("say", "yes"), ("tools", ["look"])]:
+        apart.step(kind, what)
+    one, other = application.states[-1], apart.states[-1]
+    assert (one.keys, one.items, one.turn, one.iteration) == (other.keys, other.items, other.turn, other.iteration)
+
+
+def test_an_answer_like_an_earlier_one_is_discarded_and_its_call_made_again_in_vain() -> None:
+    application = Application(Live(None), {}, [user("Begin.")])
+    steps = [("answer", "no"), ("answer", "no"), ("fork", 2), ("fail", None), ("say", "yes"), ("tools", ["look"])]
+    for kind, what in steps:
+        application.step(kind, what)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     STRATEGIES,

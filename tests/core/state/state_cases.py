@@ -53,7 +53,10 @@ def result(call_id: str, content: Json) -> Message:
 
 
 class Worker:
-    """A process in small: planner and observer with a clock that is told. ``id`` names its conversation."""
+    """A process in small: planner and observer with a clock that is told. ``id`` names its conversation.
+
+    ``sent`` is the window of its last call.
+    """
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class Worker:
         evidence: Evidence | None = None,
     ) -> None:
         self.strategy, self.id, self.findings = strategy, id, findings
+        self.sent: tuple[Message, ...] = ()
         self._made = itertools.count(1)
         self.planner = Planner(new_id=lambda: f"run-{next(self._made)}")
         self.store = Conversations(
@@ -93,6 +97,7 @@ class Worker:
             given = self.strategy.plan(visit.input) if self.strategy is not None and visit.input is not None else None
             planned = self.planner.commit(visit, given)  # type: ignore[arg-type]  # no strategy here suspends
             window = tuple(Message(message.role, message.parts, message.name) for message in planned.window)
+        self.sent = window
         call = Call(
             messages=window,
             system=tuple(system),

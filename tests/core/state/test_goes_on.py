@@ -20,7 +20,10 @@ SYSTEM = [Message("system", (Text("Answer from the tools. The limit is 500.00.")
 
 
 class Pair:
-    """One process, and a chain of processes each of which has one call."""
+    """One process, and a chain of processes each of which has one call.
+
+    A call that failed while a strategy decides is tried again where it failed: what was decided for it is known only there.
+    """
 
     def __init__(self, *, text: bool, strategy: Any = None) -> None:
         self.text, self.count = text, 0
@@ -33,7 +36,8 @@ class Pair:
         here = self.one.call(messages, *outputs, number=self.count, **fields)
         there = self.two.call(messages, *outputs, number=self.count, **fields)
         self.count += 1
-        self.two = self.two.elsewhere(text=self.text)
+        if outputs or not fields["acting"]:
+            self.two = self.two.elsewhere(text=self.text)
         if self.text:
             assert there == here
         else:
@@ -237,6 +241,42 @@ def test_an_agent_whose_windows_a_strategy_of_ours_keeps_short(text: bool) -> No
         messages = [*messages, *made]
     assert sum(len(one.window.evictions) for one in decided) > 4
     assert {one.window.decided_by for one in decided} >= {"sliding-window"}
+
+
+@TEXT
+@pytest.mark.parametrize("chars", [0, 400], ids=["small", "large"])
+def test_what_was_decided_for_a_call_that_failed_is_decided_anew_elsewhere(text: bool, chars: int) -> None:
+    worker = Worker(SlidingWindow(2))
+    messages = [user("What about my orders?")]
+    told: list[bytes] = []
+
+    def call(*outputs: Message) -> Decisions:
+        decided = worker.call(messages, *outputs, number=len(messages), system=SYSTEM)
+        sent = [message.key for message in worker.sent]
+        left = [each.key for each in decided.window.evictions]
+        assert decided.window.messages_after == len(sent)
+        assert not set(left) & {*sent, *told}
+        assert {message.key for message in messages} <= {*sent, *told, *left}
+        if outputs:
+            told.extend(left)
+        return decided
+
+    def reads(number: int) -> Decisions:
+        asked = read(number)[0]
+        decided = call(asked)
+        messages.extend([asked, result(f"c{number}", {"order": f"W-77{number:03}", "note": "." * chars})])
+        return decided
+
+    for number in range(3):
+        reads(number)
+    assert "c0" in [each.result_ref for each in call().window.evictions]
+    worker = worker.elsewhere(text=text)
+    messages.append(user("Please."))
+    decided = reads(3)
+    assert worker.sent[-1] == messages[-3]
+    assert (decided.turn, decided.window.decided_by) == (2, "sliding-window" if chars else "application")
+    assert [each.result_ref for each in decided.window.evictions if each.result_ref] == (["c0", "c1"] if chars else [])
+    assert ("c0" in [each.result_ref for each in reads(4).window.evictions]) is not bool(chars)
 
 
 STEPS = st.lists(
