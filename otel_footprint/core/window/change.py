@@ -169,7 +169,10 @@ def _decided(
 
 
 def _output_in(thread: Thread, window: tuple[Message, ...]) -> Slot | None:
-    """The choice of the last call that the application went on with; the first one where none is in the window."""
+    """The choice of the last call that the application went on with; the first one where none is in the window.
+
+    Where more than one is there it is the last: the others may be equal to what was said before.
+    """
     outputs = thread.outputs
     if len(outputs) < 2:
         return outputs[0] if outputs else None
@@ -178,8 +181,8 @@ def _output_in(thread: Thread, window: tuple[Message, ...]) -> Slot | None:
         for slot in outputs:
             if slot.message.key == window[place].key:
                 return slot
-    keys = {message.key for message in window}
-    exact = next((slot for slot in outputs if slot.message.key in keys), None)
+    given = {slot.message.key: slot for slot in reversed(outputs)}
+    exact = next((given[message.key] for message in reversed(window) if message.key in given), None)
     if exact is not None:
         return exact
     return next((slot for slot in outputs if place < len(window) and alike(slot.message, window[place])), outputs[0])

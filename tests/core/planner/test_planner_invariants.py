@@ -129,6 +129,16 @@ def test_an_answer_like_an_earlier_one_is_discarded_and_its_call_made_again_in_v
         application.step(kind, what)
 
 
+def test_of_two_answers_to_a_call_the_one_that_stands_last_is_gone_on_with() -> None:
+    """The draft that was sent back is like an earlier answer, which the application still holds."""
+    application = Application(Live(None), {}, [user("Begin.")])
+    for kind, what in [("answer", "It is QX7781ZZ."), ("revise", False), ("edit", 0)]:
+        application.step(kind, what)
+    decisions = application.call(asks(("c", "look"))).decisions
+    assert (decisions.turn, decisions.iteration) == (3, 1)
+    assert [eviction.index for eviction in decisions.window.evictions] == [0]
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     STRATEGIES,
