@@ -356,7 +356,7 @@ def row_lengths(rows: Sequence[Row]) -> Iterator[Result]:
 def clock_spans(rows: Sequence[Row]) -> Iterator[Result]:
     """The time between two clock times of one row, in seconds; over midnight too."""
     for row in rows:
-        for (_, first), (_, second) in islice(combinations(row.clocks, 2), 28):
+        for first, second in islice(combinations(row.clocks, 2), 28):
             # The order of the fields says nothing (objects come sorted too), so both ways around midnight count.
             apart = abs(second - first)
             inputs = (_clock(min(first, second)), _clock(max(first, second)))

@@ -3,7 +3,8 @@
 Rules
 -----
 - The folded texts are joined, a line each; what is found belongs to the text in whose stretch it stands.
-- A form is found by its needles, each text that holds one may carry it.
+- A form is found by its needles, each text that holds one may carry it. Several words with a digit can only stand in a
+  string that was read: where none of those holds them, the text is not searched.
 - Typed values are found as in one long result (``bulk``): numbers in arrays for all of them, strings that need reading read
   once. A text that is no whole JSON, or has too many such strings, is asked by itself.
 - What a text said does not change; a text that was dropped is passed over by the one who knows.
@@ -11,8 +12,10 @@ Rules
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
@@ -29,6 +32,12 @@ from otel_footprint.core.messages import Json
 _FEW: Final = 64
 _HITS_OF_EACH: Final = 30
 _CHARS_OF_EACH: Final = 300
+_TREES: Final = 1_000_000
+"""Characters whose trees are in memory together: few enough to be gone before the garbage collector takes them up."""
+_PHRASE: Final = re.compile(r"(?=.*[0-9])(?=.* )[a-z0-9 .,:/+-]+")
+_PHRASE_WORD: Final = re.compile(r"[a-z]{2,}")
+_BARE_WORDS: Final = ("true", "false", "null", "nan", "infinity", "utc", "gmt")
+"""Words that JSON holds outside of strings, and those of the strings with spaces that need no reading."""
 
 
 class Heap(Bulk):
@@ -39,7 +48,7 @@ class Heap(Bulk):
         self._texts = list(texts)
         self._by_itself: list[int] = []
         self._whole = self._read_together() if typed_too else typed.Gathered()
-        self._leaves = self._whole.strings or []
+        self._leaves = self._whole.strings or {}
         folded = [one.haystack.folded for one in texts]
         super().__init__(Haystack.of_folded("\n".join(folded)), result=True)
         self._starts = [0, *accumulate(len(one) + 1 for one in folded)]
@@ -57,7 +66,7 @@ class Heap(Bulk):
         haystack, starts = self._haystack, self._starts
         found: set[int] = set()
         for number, needle in enumerate(question.needles):
-            if number and not haystack.spells_so(needle):
+            if (number and not haystack.spells_so(needle)) or self._lacks(needle):
                 continue
             at = haystack.find(needle)
             while at >= 0:
@@ -85,6 +94,23 @@ class Heap(Bulk):
         """Whether a question since the last time met more places than may be read, here or in a text asked by itself."""
         bounded = super().take_bounded()
         return sum(self._texts[place].take_bounded() for place in self._by_itself) > 0 or bounded
+
+    def _lacks(self, needle: str) -> bool:
+        """Whether the strings that were read tell that no text holds this spelling."""
+        if _PHRASE.fullmatch(needle) is None:
+            return False
+        if all(any(word in bare for bare in _BARE_WORDS) for word in _PHRASE_WORD.findall(needle)):
+            return False
+        return self._phrases is not None and needle not in self._phrases
+
+    @cached_property
+    def _phrases(self) -> str | None:
+        """The strings that were read, folded; None where some were not looked at: too many, or under a key that is repeated."""
+        if not self.typed_too or self._by_itself or self._whole.strings is None:
+            return None
+        if self._haystack.folded.count('"') != 2 * self._whole.quoted:
+            return None
+        return "\n".join([fold(text) for _, text in self._leaves])
 
     def _with_number(self, key: str | None, number: float) -> list[int]:
         spelled = str(int(number)) if number.is_integer() else repr(number)
@@ -125,7 +151,7 @@ class Heap(Bulk):
             text.haystack.read_as_json()
             trees.append(tree)
             size += len(text.text)
-            if size > AT_ONCE:
+            if size > _TREES:
                 together.add(trees, None)
                 trees, size = [], 0
         together.add(trees, None)

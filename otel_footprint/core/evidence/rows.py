@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -28,6 +28,7 @@ _MANY: Final = 4
 _SENSIBLE: Final = 10**21
 _PLAINLY_WRITTEN: Final = 20
 _REMEMBERED_FIELDS: Final = 4_096
+_REMEMBERED_WORDS: Final = 2_048
 
 _NAMING: Final = re.compile(
     r"(?:^|[_\-. ])(?:ids?|no|number|code|names?|title|sku|key|ref|reference|symbol|ticker|iata|label|player|team)$|[a-z]Id$",
@@ -54,8 +55,8 @@ class Cell(NamedTuple):
     money: bool
 
 
-_NO_LISTS: Final[dict[str, int]] = {}
-"""What rows that hold no list have in common; nobody adds to it."""
+_NO_LISTS: Final[Mapping[str, int]] = {}
+_NO_WORDS: Final[Set[str]] = frozenset()
 
 
 class Table:
@@ -66,19 +67,25 @@ class Table:
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One row: its names (folded), numbers, list lengths by field, and clock times by field in minutes.
+    """One row: its names (folded), numbers and list lengths by field.
 
     ``table`` is the same for rows that stand in one list or map; ``owner`` is the row around it; ``tags`` are its short
-    words (a kind, a state), by which rows form groups.
+    words (a kind, a state), by which rows form groups; ``timed`` are texts that may be times. What most rows have none of
+    is not made for them.
     """
 
     table: Table
     owner: Row | None = None
     names: set[str] = field(default_factory=set)
     cells: list[Cell] = field(default_factory=list)
-    lists: dict[str, int] = field(default_factory=dict)
-    clocks: list[tuple[str, int]] = field(default_factory=list)
-    tags: set[str] = field(default_factory=set)
+    lists: Mapping[str, int] = field(default_factory=lambda: _NO_LISTS)
+    timed: tuple[str, ...] = ()
+    tags: Set[str] = _NO_WORDS
+
+    @property
+    def clocks(self) -> list[int]:
+        """The clock times in it, in minutes."""
+        return [minutes for one in self.timed if (minutes := clock_minutes(one)) is not None]
 
     @property
     def kin(self) -> set[str]:
@@ -116,7 +123,7 @@ def rows_of(values: tuple[Json, ...]) -> list[Row]:
         reader.walk(value)
         if reader.numbers > MAX_NUMBERS:
             break
-    return [row for row in reader.rows if row.cells or row.lists or row.clocks]
+    return [row for row in reader.rows if row.cells or row.lists or (row.timed and row.clocks)]
 
 
 _Step: TypeAlias = "tuple[Json, Row | None, Row | None, str, Table, str | None]"
@@ -142,7 +149,7 @@ class _Reader:
             elif isinstance(item, list):
                 inner = Table()
                 if row is not None:
-                    row.lists[path] = len(item)
+                    row.lists = {**row.lists, path: len(item)}
                 if len(item) >= _MANY and self._records(item, row or owner, inner):
                     continue
                 for one in reversed(item):
@@ -162,28 +169,27 @@ class _Reader:
         kinds = set(map(type, leaves))
         if dict in kinds or list in kinds or self.numbers + len(leaves) > MAX_NUMBERS:
             return False
-        rows = [Row(table, owner, set(), [], _NO_LISTS, [], set()) for _ in items]
+        rows = [Row(table, owner) for _ in items]
         for place, key in enumerate(fields):
             naming, money = _is_naming(key), _says_money(key)
             for row, inner in zip(rows, leaves[place :: len(fields)], strict=True):
                 if type(inner) is str:
                     if naming and 1 < len(inner) <= 80:
                         row.names.add(fold(inner).strip("# "))
-                    _read_words(inner, row, key)
+                    _read_words(inner, row)
                 elif naming and type(inner) is int:
                     row.names.add(str(inner))
                 elif type(inner) is float or type(inner) is int:
-                    number = clean(inner)
+                    number = clean(abs(inner))
                     if number:
                         self.numbers += 1
-                        said = number.as_tuple().exponent == -2 if money is None else money
-                        row.cells.append(Cell(key, abs(number), said))
+                        row.cells.append(Cell(key, number, _has_cents(inner, number) if money is None else money))
         self.rows += rows
         return True
 
     def _record(self, item: dict[str, Json], owner: Row | None, table: Table) -> None:
         """Read an object that is a row of its own and holds scalars only: most are."""
-        row = Row(table, owner, set(), [], _NO_LISTS, [], set())
+        row = Row(table, owner)
         self.rows.append(row)
         named = [key for key in item if _is_naming(key)]
         for key in named:
@@ -195,7 +201,7 @@ class _Reader:
                 row.names.add(str(inner))
         for key, inner in item.items():
             if type(inner) is str:
-                _read_words(inner, row, key)
+                _read_words(inner, row)
             elif type(inner) is float or (type(inner) is int and key not in named):
                 self._number(inner, row, key)
                 if self.numbers > MAX_NUMBERS:
@@ -231,28 +237,37 @@ class _Reader:
             row = Row(Table())
             self.rows.append(row)
         if isinstance(item, str):
-            _read_words(item, row, path)
+            _read_words(item, row)
         elif isinstance(item, (int, float)) and not isinstance(item, bool):
             self._number(item, row, path)
 
     def _number(self, item: int | float, row: Row, path: str) -> None:
-        number = clean(item)
+        number = clean(abs(item))
         if number:
             self.numbers += 1
-            row.cells.append(Cell(path, abs(number), is_money(path, number)))
+            row.cells.append(Cell(path, number, is_money(path, number)))
 
 
-def _read_words(item: str, row: Row, path: str) -> None:
+def _read_words(item: str, row: Row) -> None:
     if len(item) > 40:
         return
     if ":" in item:
-        minutes = clock_minutes(item)
-        if minutes is not None:
-            row.clocks.append((path, minutes))
+        row.timed = (*row.timed, item)
     elif 2 < len(item) <= 24 and (
         item.isalpha() or (("_" in item or " " in item) and item.replace("_", "").replace(" ", "").isalpha())
     ):
-        row.tags.add(fold(item))
+        tag = _tag(item)
+        row.tags = row.tags | tag if row.tags else tag
+
+
+@lru_cache(maxsize=_REMEMBERED_WORDS)
+def _tag(item: str) -> frozenset[str]:
+    """A word as the tags of a row: a word that is a kind or a state is that of many."""
+    return frozenset((fold(item),))
+
+
+def _has_cents(given: int | float, number: Decimal) -> bool:
+    return type(given) is float and number.as_tuple().exponent == -2
 
 
 def _is_flat(item: dict[str, Json]) -> bool:

@@ -70,14 +70,20 @@ PLAIN: Final = rf"{_MOMENTS}|{_IDENTIFIERS}|{_HEXES}"
 _LINE_TO_READ: Final = re.compile(rf"\n(?!(?:{PLAIN}|[^0-9\n]{{0,12}})\n)", re.ASCII)
 """It begins with a literal, which makes searching many lines for it fast."""
 _DIGIT: Final = re.compile(r"\d")
+_ASCII_DIGIT: Final = re.compile(r"[0-9]")
 
 
 class Gathered:
-    """What one text carries so far. ``strings`` are leaves with the names of their fields, None when there are too many."""
+    """What one text carries so far.
+
+    ``strings`` are the strings that need reading, with the names of their fields (keys have none), in order; None when they
+    are too many. ``quoted`` counts all strings, keys too.
+    """
 
     def __init__(self, max_chars: int = MAX_CHARS) -> None:
         self.numbers: dict[str | None, array[float]] = {}
-        self.strings: list[tuple[str | None, str]] | None = []
+        self.strings: dict[tuple[str | None, str], None] | None = {}
+        self.quoted = 0
         self._chars = 0
         self._max_chars = max_chars
 
@@ -92,6 +98,7 @@ class Gathered:
             if tables:
                 self._read_strings(set(chain.from_iterable(tables)), None)
             for fields, alike in tables.items():
+                self.quoted += len(fields) * len(alike)
                 for unit, rows in _by_unit(fields, alike).items():
                     cells = list(chain.from_iterable(map(dict.values, rows)))
                     for place, child in enumerate(fields):
@@ -112,6 +119,7 @@ class Gathered:
             sizes.extend(found if _are_usual(found) else [one for one in found if -_LARGEST < one < _LARGEST])
         if str in kinds:
             texts: Sequence[str] = column if len(kinds) == 1 else [one for one in column if type(one) is str]  # type: ignore[assignment]
+            self.quoted += len(texts)
             self._read_strings(texts if _seem_distinct(texts) else set(texts), name)
         deeper: list[Iterable[Json]] = []
         if dict in kinds:
@@ -124,9 +132,11 @@ class Gathered:
         if self.strings is None:
             return
         for one in dict.fromkeys(_needing_reading(strings, name)):
+            if (name, one) in self.strings:
+                continue
             if _DIGIT.search(one) is None and (len(one) <= 12 or NUMBER_WORDS.search(one.lower()) is None):
                 continue
-            self.strings.append((name, one))
+            self.strings[name, one] = None
             self._chars += len(one)
             if self._chars > self._max_chars:
                 self.strings = None
@@ -184,5 +194,13 @@ def _needing_reading(strings: Collection[str], name: str | None) -> Iterable[str
     joined = "\n" + "\n".join(strings) + "\n"
     if joined.count("\n") == len(strings) + 1:
         starts = [match.end() for match in _LINE_TO_READ.finditer(joined)]
-        return [joined[at : joined.find("\n", at)] for at in starts if at < len(joined)]
-    return [one for one in strings if "\n" in one or _LINE_TO_READ.match(f"\n{one}\n") is not None]
+        found = [joined[at : joined.find("\n", at)] for at in starts if at < len(joined)]
+        return found if joined.isascii() else [*found, *filter(_has_other_digits, strings)]
+    return [
+        one for one in strings if "\n" in one or _LINE_TO_READ.match(f"\n{one}\n") is not None or _has_other_digits(one)
+    ]
+
+
+def _has_other_digits(one: str) -> bool:
+    """Whether it holds digits, and none of ASCII."""
+    return not one.isascii() and _DIGIT.search(one) is not None and _ASCII_DIGIT.search(one) is None
