@@ -10,7 +10,7 @@ PYTEST ?= -q -n auto --dist loadfile
 EDGES = tests/genai tests/providers tests/replay tests/runtime tests/store tests/telemetry tests/testing
 export PYTHON
 
-.PHONY: demo test replay e2e lint format names bench quality check-oldest check-newest check-beside check-wheel clean help
+.PHONY: demo test fuzz replay e2e lint format names bench quality check-oldest check-newest check-beside check-wheel clean help
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -20,6 +20,10 @@ demo: $(VENV)/.ready-demo  ## real SDKs against a scripted provider, no key and 
 
 test: $(VENV)/.ready-dev  ## the whole test suite
 	$(BIN)/python -m pytest $(PYTEST)
+
+fuzz: $(VENV)/.ready-dev  ## every property test with new examples, ten times over
+	for seed in $$($(BIN)/python -c 'import random; print(*random.sample(range(10**9), 10))'); do echo "seed $$seed"; \
+		$(BIN)/python -m pytest $(PYTEST) -m hypothesis --hypothesis-profile=fuzz --hypothesis-seed=$$seed || exit 1; done
 
 replay: $(VENV)/.ready-dev  ## every recorded conversation as a live agent under every window strategy, a minute or two
 	OTEL_FOOTPRINT_REPLAY=all $(BIN)/python -m pytest $(PYTEST) tests/replay/test_acting_replay.py

@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from otel_footprint.testing.sink import Sink
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A slow machine is no failure. By "fuzz" examples are new ones, also where CI asks for the same ones at every run.
+settings.register_profile("patient", deadline=None)
+settings.register_profile("fuzz", settings.get_profile("default"), deadline=None)
+settings.load_profile("patient")
 
 
 def shared_data_folder() -> Path:
