@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.haystack import Haystack
+from otel_footprint.core.evidence.reader import QUOTE_INSIDE
 
 Day = tuple["int | None", int, "int | None"]
 """A day or a month: its year where one was stated, the month, the day."""
@@ -40,7 +41,7 @@ _HALVES: Final = tuple(
     re.compile(rf"{half}\b(?:(?<=\d{half})|(?<=\d {half}))") for half in ("am", "pm", r"a\.m", r"p\.m")
 )
 _NUMERAL: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_WITH_UNIT: Final = re.compile(r"[\d.,]*[ \-\u00a0]{0,2}[^\W\d_]|[\d.,]*\s?[%\"'°″′µ]")
+_WITH_UNIT: Final = re.compile(rf"[\d.,]*[ \-\u00a0]{{0,2}}[^\W\d_]|[\d.,]*\s?[%\"'°″′µ{QUOTE_INSIDE}]")
 _BESIDE: Final = 40
 _ZONES: Final = tuple(
     sorted({60 * hours for hours in range(-12, 15)} | {-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765})

@@ -22,7 +22,7 @@ from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.anchors import Anchor, Anchors, Day, days_of, minutes_of
 from otel_footprint.core.evidence.haystack import Haystack
 from otel_footprint.core.evidence.pieces import gathered
-from otel_footprint.core.evidence.reader import read
+from otel_footprint.core.evidence.reader import QUOTE_INSIDE, read
 from otel_footprint.core.evidence.typed.fields import field_of
 from otel_footprint.core.evidence.typed_index import HasYear, Line, carries, lines_of_sort, unit_may_lack
 from otel_footprint.core.messages import Json
@@ -237,7 +237,7 @@ class Bulk:
         text = self._haystack.text
         if len(text) == len(self._haystack.folded):
             return text[start:end]
-        return self._haystack.folded[start:end]
+        return self._haystack.folded[start:end].replace(QUOTE_INSIDE, '"')
 
 
 def _telling_part(asked: typed.Typed) -> slice | None:

@@ -25,6 +25,7 @@ from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.haystack import Haystack, Question
 from otel_footprint.core.evidence.normal import fold
 from otel_footprint.core.evidence.pieces import AT_ONCE, gathered, tree_of
+from otel_footprint.core.evidence.reader import QUOTE_INSIDE
 from otel_footprint.core.evidence.typed.gather import MAX_CHARS
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 from otel_footprint.core.messages import Json
@@ -38,6 +39,8 @@ _PHRASE: Final = re.compile(r"(?=.*[0-9])(?=.* )[a-z0-9 .,:/+-]+")
 _PHRASE_WORD: Final = re.compile(r"[a-z]{2,}")
 _BARE_WORDS: Final = ("true", "false", "null", "nan", "infinity", "utc", "gmt")
 """Words that JSON holds outside of strings, and those of the strings with spaces that need no reading."""
+_AS_IT_STANDS: Final = re.compile(r"[^\"\x00-\x1f]+")
+"""What of a string stands in the folded text as it is: a quote or a line break in it may not."""
 
 
 class Heap(Bulk):
@@ -121,10 +124,10 @@ class Heap(Bulk):
         found: set[int] = set()
         for leaf in self._leaves:
             if carries(typed.LeafIndex([leaf]), asked, has_year):
-                lines = fold(leaf[1]).split("\n")
+                stretches = _AS_IT_STANDS.findall(fold(leaf[1]))
                 found |= {
                     place
-                    for place in self.places(Question(max(lines, key=len), rounding=False))
+                    for place in self.places(Question(max(stretches, key=len), rounding=False))
                     if leaf in (self._of(place).strings or ())
                 }
         return sorted(found)
@@ -168,7 +171,7 @@ class Heap(Bulk):
         first, text = self._starts[place], self._texts[place].text
         if len(text) == self._starts[place + 1] - first - 1:
             return text[start - first : end - first]
-        return self._haystack.folded[start:end].upper()
+        return self._haystack.folded[start:end].replace(QUOTE_INSIDE, '"').upper()
 
     def _next(self, place: int) -> int:
         return self._starts[bisect_right(self._starts, place)]

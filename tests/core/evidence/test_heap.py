@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.haystack import Question
 from otel_footprint.core.evidence.heap import Heap
@@ -92,3 +93,13 @@ def test_a_string_that_many_results_repeat_is_kept_once() -> None:
         found.add([{"weight": "12.5 kg", "note": "\u0663 Feb"}], None)
     assert list(found.strings or ()) == [("weight", "12.5 kg"), ("note", "\u0663 Feb")]
     assert found.quoted == 200
+
+
+@pytest.mark.parametrize("strings", [1, 2_000])  # as few as are read, and more than that
+def test_a_value_beside_a_quote_in_a_string(strings: int) -> None:
+    rows = [{"display": f'OLED number {number}, 1.7" inches\nwide'} for number in range(strings)]
+    heap = heap_of("[]", json.dumps(rows))
+    (asked,) = typed.find("1.7-inch")
+    assert heap.carrying(asked, lambda _: True) == {1}
+    (other,) = typed.find("1.8-inch")
+    assert heap.carrying(other, lambda _: True) == set()

@@ -33,6 +33,7 @@ SPELLED = st.sampled_from(
         "9:05 AM CEST", "16 GB", "16384 MB", "2.5 kg", "2,500 g", "72.5%", "0.725", "15 minutes", "HAT035+HAT066", "i5/16GB/512GB",
         "card ending in 4069", "+1 (555) 123-4567", "5551234567", "00:1b:44:11:3a:b7", "001b44113ab7", "1.12e-02", "0.0112",
         "three bags", "1716163200", "1716188700", "https://x.example/a/4417", "#W3916020", "4.417 thousand", "about $1,200",
+        '1.7" inches', "1.7-inch", 'a 27" screen\nwith 16 GB', "27-inch",
     ]
 )  # fmt: skip
 KEYS = st.sampled_from(
