@@ -47,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="report the values that tool calls pass on too; advice that changes no verdict and no exit code",
     )
+    parser.add_argument(
+        "--misplaced",
+        action="store_true",
+        help="list the values that stand beside the name of another row than the one that carries them; advice too",
+    )
     options.add_arguments(parser)
 
 
@@ -61,7 +66,7 @@ def main(arguments: argparse.Namespace) -> int:
             stream = stack.enter_context(open(arguments.junit, "w", encoding="utf-8"))
             junit = JUnitSink(stream.write)
             sinks.append(junit)
-        sinks.append(JsonSink(sys.stdout.write) if arguments.json else _table())
+        sinks.append(JsonSink(sys.stdout.write) if arguments.json else _table(misplaced=arguments.misplaced))
         totals = Totals()
         if arguments.arguments:
             totals.add_arguments(())
@@ -80,11 +85,11 @@ def main(arguments: argparse.Namespace) -> int:
     return 1 if totals.flagged else 0
 
 
-def _table() -> Sink:
+def _table(*, misplaced: bool) -> Sink:
     from otel_footprint.cli.console import stdout_console  # rich only where a person reads
     from otel_footprint.report.table import TableSink
 
-    return TableSink(stdout_console())
+    return TableSink(stdout_console(), misplaced=misplaced)
 
 
 def _where(name: str, problem: Problem) -> str:

@@ -17,6 +17,7 @@ class _Arguments(TypedDict, total=False):
 class TotalsDocument(_Arguments):
     """The totals of ``check --json``. ``flagged`` counts answers, ``unreadable`` inputs or parts of them.
 
+    ``misplaced`` counts the places at which a value stands beside the name of another row.
     ``arguments`` counts the values of tool calls by status, only where they were asked for.
     """
 
@@ -25,6 +26,7 @@ class TotalsDocument(_Arguments):
     answers: int
     flagged: int
     values: int
+    misplaced: int
     verdicts: dict[str, int]
     statuses: dict[str, int]
     unreadable: int
@@ -44,6 +46,7 @@ class Totals:
     answers: int = 0
     flagged: int = 0
     values: int = 0
+    misplaced: int = 0
     unreadable: int = 0
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -58,6 +61,7 @@ class Totals:
             self.verdicts[answer["verdict"]] = self.verdicts.get(answer["verdict"], 0) + 1
             for value in answer["values"]:
                 self.values += 1
+                self.misplaced += len(value["misplaced"])
                 self.statuses[value["status"]] = self.statuses.get(value["status"], 0) + 1
 
     def add_arguments(self, values: Iterable[ArgumentDocument]) -> None:
@@ -75,6 +79,7 @@ class Totals:
             "answers": self.answers,
             "flagged": self.flagged,
             "values": self.values,
+            "misplaced": self.misplaced,
             "verdicts": dict(self.verdicts),
             "statuses": dict(self.statuses),
             "unreadable": self.unreadable,

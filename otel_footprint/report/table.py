@@ -1,4 +1,4 @@
-"""A check for people: the counts, then every flagged answer with its values and why."""
+"""A check for people: the counts, then every flagged answer with its values and why, then what is advice."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from otel_footprint.offline.document import AnswerDocument
 from otel_footprint.offline.judged import Judged
 from otel_footprint.offline.totals import Totals, is_flagged
 from otel_footprint.report.arguments_table import ArgumentsTable
+from otel_footprint.report.misplaced_table import MisplacedTable
 from otel_footprint.report.printable import printable
 from otel_footprint.report.sinks import InputFile
 from otel_footprint.report.tree import STATUS_STYLES, VERDICT_STYLES
@@ -34,12 +35,13 @@ class _Flagged:
 class TableSink:
     """Keeps the flagged answers only, and prints at the end."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, misplaced: bool = False) -> None:
         self._console = console
         self._file = InputFile("", "messages")
         self._flagged: list[_Flagged] = []
         self._hidden = 0
         self._arguments = ArgumentsTable()
+        self._misplaced = MisplacedTable(each=misplaced)
 
     def file(self, file: InputFile) -> None:
         self._file = file
@@ -49,13 +51,15 @@ class TableSink:
         name = f"conversation {index}" if document["id"] is None else f"conversation {index} (id {document['id']})"
         self._arguments.add(f"{self._file.path}, {name}", judged.arguments)
         for answer, place in zip(document["answers"], judged.places, strict=True):
+            choice = f", choice {answer['choice']}" if answer["choice"] else ""
+            where = f"{self._file.path}, {name}, {place}{choice}"
+            self._misplaced.add(where, answer)
             if not is_flagged(answer):
                 continue
             if len(self._flagged) >= MAX_SHOWN:
                 self._hidden += 1
                 continue
-            choice = f", choice {answer['choice']}" if answer["choice"] else ""
-            self._flagged.append(_Flagged(f"{self._file.path}, {name}, {place}{choice}", answer))
+            self._flagged.append(_Flagged(where, answer))
 
     def close(self, totals: Totals) -> None:
         console = self._console
@@ -67,6 +71,7 @@ class TableSink:
             console.print(_answer(flagged))
         if self._hidden:
             console.print(f"\nand {self._hidden} more flagged answers (see --json)")
+        self._misplaced.show(console)
         if totals.arguments is not None:
             self._arguments.show(console)
 

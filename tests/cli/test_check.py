@@ -349,3 +349,37 @@ def test_check_in_code_takes_arguments_too() -> None:
     messages = [*GOOD, ASKED, CALLS]
     assert check(messages)["answers"][0]["arguments"] == []
     assert [one["tool"] for one in check(messages, arguments=True)["answers"][0]["arguments"]] == ["ship"] * 3
+
+
+SCORES = [{"player": "Ada Lovelace", "points": 1815}, {"player": "Alan Turing", "points": 1912}]
+SCORED = [
+    {"role": "user", "content": "How did the game go?"},
+    CALL,
+    {"role": "tool", "tool_call_id": "c1", "content": json.dumps(SCORES)},
+    {"role": "assistant", "content": "Ada Lovelace scored 1912 points."},
+]
+
+
+def test_values_of_another_row_are_advice_that_the_table_counts_and_lists(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(SCORED))
+    ended = cli("check", path)
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1] == (
+        "1 value stands beside the name of another row (advice, not flagged; --misplaced lists them)"
+    )
+    listed = cli("check", "--misplaced", path)
+    assert listed.code == 0
+    assert listed.out.splitlines()[-2:] == [
+        "1 value stands beside the name of another row (advice, not flagged)",
+        f"{path}, conversation 0, message 3: 1912 beside Ada Lovelace  it is that of Alan Turing",
+    ]
+    found = document(cli("check", "--json", path).out)
+    (value,) = found["files"][0]["conversations"][0]["answers"][0]["values"]
+    assert value["misplaced"] == [{"span": [20, 24], "belongs_to": "Alan Turing", "named": "Ada Lovelace"}]
+    assert found["totals"]["misplaced"] == 1
+
+
+def test_nothing_misplaced_is_said_only_where_it_was_asked_for(cli: Cli, files: dict[str, Path]) -> None:
+    assert "another row" not in cli("check", files["good"]).out
+    assert cli("check", "--misplaced", files["good"]).out.endswith("No value stands beside the name of another row.\n")
