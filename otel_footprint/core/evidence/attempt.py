@@ -17,6 +17,13 @@ from otel_footprint.core.evidence.replay import Replay
 from otel_footprint.core.evidence.search import Effort, Found, Target, search
 from otel_footprint.core.evidence.shifted import calendar_day
 from otel_footprint.core.evidence.stated import Operand, Stated, Unit, numeric
+from otel_footprint.core.evidence.stated_clocks import (
+    Clock,
+    clocks_of,
+    legs_of_groups,
+    spans_of_groups,
+    spans_of_neighbours,
+)
 from otel_footprint.core.evidence.verdicts import Derivation
 
 if TYPE_CHECKING:
@@ -27,6 +34,9 @@ BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_EFFORT: Final = 20_000
 """Results of derivations that one answer may cost; a long answer full of arithmetic takes a thousand."""
 MAX_COUNT_DISTANCE: Final = 400
+_MOVING: Final = re.compile(r"\b(?:flight|flying|air|driving|riding|train)[ -]?time\b|\bin the air\b")
+_STEPS: Final = tuple(map(Decimal, ("86400", "3600", "60", "1", "0.000001")))
+"""The largest of these, in seconds, that a stated duration is whole in, tells how exactly it was stated."""
 _EXTREME: Final = re.compile(r"\b(?:lowest|cheapest|minimum|least|highest|maximum|most expensive)\b")
 _REST: Final = re.compile(r"\b(?:remain\w*|rest|other|left|off|instead|missing|balance)\b", re.IGNORECASE)
 
@@ -99,7 +109,8 @@ class Attempt:
         written = self._equation_of(finding, number)
         if written is not None:
             return self._check(finding, written)
-        target = Target(number, precision(number, unit, finding), rounds=unit == "percent")
+        step = next(one for one in _STEPS if not number % one) if unit == "duration" else None
+        target = Target(number, precision(number, unit, finding), rounds=unit == "percent", step=step)
         unreached = 0
         places = self.stated.of(finding)[:2]
         for place in places:
@@ -175,9 +186,13 @@ class Attempt:
         if unit == "quantity":
             return []
         if unit == "duration":
+            moving = _MOVING.search(self.near_rows.line(place)) is not None
             return [
                 Family("sum", 1, lambda: ways.groups(near, place)),
                 Family("duration between dates", 1, lambda: ways.date_spans(self._dates(at))),
+                Family("duration between times", 1 if moving else 0.25, lambda: spans_of_groups(self._clocks(), place)),
+                Family("sum of durations", 0.25, lambda: legs_of_groups(self._clocks(), place) if moving else iter(())),
+                Family("duration between times", 3, lambda: spans_of_neighbours(self._clocks(), place)),
                 Family("duration", 1, lambda: ways.clock_spans(self.near_rows.named)),
                 Family("duration", 4, lambda: ways.clock_spans(self.near_rows.rows)),
             ]
@@ -282,6 +297,9 @@ class Attempt:
                 Family("complement", 1, lambda: ((hundred - one.number, (ways.spelled(one.number),)) for one in near))
             )
         return found
+
+    def _clocks(self) -> list[Clock]:
+        return clocks_of(self.stated, self.findings, self.around.accounted)
 
     def _dates(self, at: int) -> list[date]:
         """The dates that the answer states and that are accounted for, nearest to a place first."""

@@ -6,7 +6,7 @@ Rules
   call names, then from whole columns. A value that becomes computed is an operand for the next: repeat until nothing
   changes, with a small budget for every value before a larger one for any.
 - Identifiers, dates and small counts are never derived from arithmetic; a date only as a carried date plus or minus a
-  stated number of days.
+  stated number of days, or as the day of the month that a person gave alone.
 - An equation written out beside a value is checked: when it gives the value, that is the derivation; when it does not,
   nothing else is tried.
 - A value computed in an earlier answer stays computed when a later answer repeats it.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence.attempt import Attempt
 from otel_footprint.core.evidence.named_rows import Surroundings
+from otel_footprint.core.evidence.said_days import said_days
 from otel_footprint.core.evidence.shifted import shifted_dates
 from otel_footprint.core.evidence.stated import ACCOUNTED, Unit, numeric
 from otel_footprint.core.evidence.verdicts import Derivation
@@ -58,6 +59,7 @@ class Deriver:
         numbers: list[Finding] = []
         bounded = False
         if any(finding.status is None for finding in findings):
+            said_days(findings, around.said)
             shifted_dates(extraction.text, findings, around.window, around.said)
             numbers = [
                 finding for finding in findings if finding.status is None and numeric(finding.candidate) is not None

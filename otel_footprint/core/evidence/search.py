@@ -30,11 +30,15 @@ Unreached: TypeAlias = Literal["so far", "for good"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A value that is looked for. ``decimals`` is its precision; ``rounds`` admits results that only round to it."""
+    """A value that is looked for. ``decimals`` is its precision; ``rounds`` admits results that only round to it.
+
+    ``step`` is what results are whole multiples of, where that is no power of ten: a minute, an hour, a day in seconds.
+    """
 
     number: Decimal
     decimals: int
     rounds: bool
+    step: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,14 @@ def search(target: Target, families: Sequence[Family], budget: float, effort: Ef
         number = result[0]
         if number <= 0 or not low <= number <= high:
             continue
-        rounded = number.quantize(unit, rounding=ROUND_HALF_UP)
-        if rounded != number and not target.rounds:
-            continue
+        if target.step is not None:
+            rounded = number
+            if number % target.step:
+                continue
+        else:
+            rounded = number.quantize(unit, rounding=ROUND_HALF_UP)
+            if rounded != number and not target.rounds:
+                continue
         if rounded == target.number:
             share = len(marked) / universe
             answer: Answer = "computed" if share <= COMPUTED_SHARE else "derivable"

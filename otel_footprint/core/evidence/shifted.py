@@ -44,7 +44,7 @@ _RELATIVE: Final = re.compile(r"\b(?:tomorrow|yesterday)\b", re.IGNORECASE)
 _PRESENT: Final = re.compile(
     r"\b(?:current (?:time|date|day)|today(?:'s date)?|now)\b[^.\n0-9]{0,24}(\d{4}-\d\d-\d\d)", re.IGNORECASE
 )
-_OWN_WORDS: Final = 2_000
+OWN_WORDS: Final = 2_000
 """Characters of the longest text that is taken for a person's own words."""
 _RANGE_AFTER: Final = re.compile(r"\s*(?:-|–|to|or)\s*\d")
 _WORDS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
@@ -62,14 +62,14 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
     if not wanted:
         return
     known = {day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None}
-    asked_next = any(len(words.text) <= _OWN_WORDS and _ASKED_NEXT.search(words.text) for words in said)
+    asked_next = any(len(words.text) <= OWN_WORDS and _ASKED_NEXT.search(words.text) for words in said)
     marks = _Marks(findings, window)
-    todays = _todays(said)
+    present = todays(said)
     for finding, day in wanted:
         for start, end in finding.candidate.spans[:MAX_PLACES]:
             beside = text[max(0, start - _BESIDE) : end + _BESIDE]
-            if todays and _RELATIVE.search(beside) is not None and len([*_DAYS.finditer(beside)]) == 1:
-                known_here = known & todays  # tomorrow is the day after today, and after no other
+            if present and _RELATIVE.search(beside) is not None and len([*_DAYS.finditer(beside)]) == 1:
+                known_here = known & present  # tomorrow is the day after today, and after no other
             else:
                 known_here = known
             steps = [*steps_in(beside)]
@@ -77,13 +77,13 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
                 steps.append(1)
             for step in steps:
                 origin = day - timedelta(days=step)
-                if origin in known_here or (origin in todays and _RELATIVE.search(beside) is not None):
+                if origin in known_here or (origin in present and _RELATIVE.search(beside) is not None):
                     finding.status = "computed"
                     finding.derivation = Derivation("date plus days", (origin.isoformat(), str(step)))
         finding.bounded = finding.bounded or (marks.room < 0 and finding.status is None)
 
 
-def _todays(said: Sequence[Carried]) -> set[date]:
+def todays(said: Sequence[Carried]) -> set[date]:
     """The dates that people or the application call the present."""
     found: set[date] = set()
     for words in said:

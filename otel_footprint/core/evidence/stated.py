@@ -105,24 +105,18 @@ class Stated:
         text = extraction.text
         self.text = text
         operands: list[Operand] = []
-        layout = Layout.of(text) if extraction.pieces is None else None
-        layouts: dict[int, Layout] = {}
-        by_start = {piece.start: piece for piece in extraction.pieces or ()}
-        starts = sorted(by_start)
+        self._layout = Layout.of(text) if extraction.pieces is None else None
+        self._layouts: dict[int, Layout] = {}
+        self._pieces = {piece.start: piece for piece in extraction.pieces or ()}
+        self._piece_starts = sorted(self._pieces)
         for finding in findings:
             read = numeric(finding.candidate)
             if read is None:
                 continue
             number, unit, unit_name = read
             for start, end in finding.candidate.spans:
-                key = finding.candidate.key
-                if layout is not None:
-                    places = layout.places(start)
-                else:
-                    piece = by_start[starts[max(bisect_right(starts, start) - 1, 0)]]
-                    key = piece.key
-                    places = _json_places(piece, layouts, start)
-                operands.append(Operand(number, unit, unit_name, start, end, finding, places, key))
+                key = finding.candidate.key if self._layout is not None else self._piece(start).key
+                operands.append(Operand(number, unit, unit_name, start, end, finding, self.places(start), key))
                 if len(operands) >= MAX_OPERANDS:
                     break
         operands.sort(key=lambda operand: operand.start)
@@ -144,6 +138,15 @@ class Stated:
     def of(self, finding: Finding) -> list[Operand]:
         """The occurrences of one value."""
         return self._of.get(id(finding), [])
+
+    def places(self, at: int) -> tuple[tuple[str, object], ...]:
+        """The groups in which a place of the answer stands, narrow first."""
+        if self._layout is not None:
+            return self._layout.places(at)
+        return _json_places(self._piece(at), self._layouts, at)
+
+    def _piece(self, at: int) -> Piece:
+        return self._pieces[self._piece_starts[max(bisect_right(self._piece_starts, at) - 1, 0)]]
 
     def at(self, place: int) -> Operand | None:
         """The operand that covers a place of the text."""
