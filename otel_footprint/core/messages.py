@@ -204,7 +204,7 @@ class Message:
                     assert_never(part)
         pieces.append("".join(texts).strip())
         # Lengths go in front so that no text can imitate a boundary.
-        blob = "\x00".join([",".join(str(len(piece)) for piece in pieces), *pieces])
+        blob = "\x00".join([",".join([str(len(piece)) for piece in pieces]), *pieces])
         object.__setattr__(self, "key", blake2b(blob.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         object.__setattr__(self, "chars", chars)
 

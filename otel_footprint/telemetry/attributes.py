@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 from opentelemetry.util.types import AnyValue
 
@@ -19,8 +19,17 @@ from otel_footprint.telemetry.standing_summary import FindingCounts, FindingsSum
 from otel_footprint.telemetry.summary import AnswerSummary, Summary
 
 Attributes: TypeAlias = dict[str, AnyValue]
+_T = TypeVar("_T")
 NO_STATUS: Final = "none"
 """What stands for the worst status of an answer that states no value."""
+
+
+def tally(things: Iterable[_T]) -> dict[_T, int]:
+    """How often each occurs, in order of appearance. Of few things a third of what a ``Counter`` costs."""
+    counts: dict[_T, int] = {}
+    for thing in things:
+        counts[thing] = counts.get(thing, 0) + 1
+    return counts
 
 
 def call_attributes(decisions: Decisions, call: Call, bounds: Bounds) -> Attributes:
@@ -165,7 +174,7 @@ def argument_attributes(calls: Sequence[CallJudgement]) -> Attributes:
         names.ARGUMENTS_UNACCOUNTED: sum(value.unaccounted for value in values),
         names.ARGUMENTS_WORST_STATUS: NO_STATUS if worst is None else worst.status,
     }
-    for status, count in Counter(value.status for value in values).items():
+    for status, count in tally([value.status for value in values]).items():
         attributes[names.ARGUMENTS_STATUS[status]] = count
     reasons = sorted({reason for call in calls for reason in call.reasons})
     if reasons:
@@ -210,6 +219,8 @@ def agent_attributes(summary: Summary, bounds: Bounds) -> Attributes:
 
 def limit_attributes(bounds: Bounds, *, events_dropped: int = 0, links_dropped: int = 0) -> Attributes:
     """What the limits left out; nothing where they left nothing out."""
+    if not (events_dropped or links_dropped or bounds.texts_cut or bounds.items_omitted):
+        return {}
     counts = {
         names.LIMITS_EVENTS_DROPPED: events_dropped,
         names.LIMITS_LINKS_DROPPED: links_dropped,

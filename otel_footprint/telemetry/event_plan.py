@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import Attributes
@@ -21,8 +21,7 @@ class MakesAttributes(Protocol):
     def __call__(self) -> Attributes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedEvent:
+class PlannedEvent(NamedTuple):
     """An event before its attributes are made: most of a great many are never made."""
 
     name: str
@@ -30,8 +29,7 @@ class PlannedEvent:
     attributes: MakesAttributes
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One event, as it goes onto the span and into the log. ``kept`` is False for one that the span has no room for."""
 
     name: str
@@ -57,11 +55,9 @@ class Events:
 
 def within_limit(planned: Sequence[PlannedEvent]) -> Events:
     """The most important of these events, as many as a span takes, in their order."""
-    if not planned:
-        return Events()
-    kept = set(range(len(planned)))
-    if len(planned) > MAX_EVENTS:
-        kept = set(sorted(range(len(planned)), key=lambda index: planned[index].importance)[:MAX_EVENTS])
+    if len(planned) <= MAX_EVENTS:
+        return Events(tuple([Event(name, attributes()) for name, _, attributes in planned]))
+    kept = set(sorted(range(len(planned)), key=lambda index: planned[index].importance)[:MAX_EVENTS])
     return Events(
         made=tuple(
             Event(event.name, event.attributes(), index in kept)

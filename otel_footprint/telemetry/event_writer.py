@@ -54,8 +54,10 @@ class EventWriter:
         if not self._on_span:
             return
         now = time_ns()
-        for offset, event in enumerate(event for event in events.made if event.kept):
-            span.add_event(event.name, event.attributes, now + offset)
+        for name, attributes, kept in events.made:
+            if kept:
+                span.add_event(name, attributes, now)
+                now += 1
 
     def in_log(self, context: Context, events: Events) -> None:
         """Send the events as log events of the context's span."""

@@ -148,12 +148,13 @@ def _checked(judgement: Judgement, decisions: Decisions, bounds: Bounds) -> Attr
 
 
 def _value(value: Value, index: int, choice: int, capture: Capture, bounds: Bounds) -> Attributes:
-    return {
+    attributes: Attributes = {
         names.EVIDENCE_CHOICE: choice,
         names.VALUE_FLAGGED: value.flagged,
         names.VALUE_OCCURRENCES: len(value.spans),
-        **_found(value, index, capture, bounds),
     }
+    _add_found(attributes, value, index, capture, bounds)
+    return attributes
 
 
 def _argument(value: ArgumentValue, index: int, call: CallJudgement, capture: Capture, bounds: Bounds) -> Attributes:
@@ -162,8 +163,8 @@ def _argument(value: ArgumentValue, index: int, call: CallJudgement, capture: Ca
         names.ARGUMENT_TOOL: bounds.text(call.tool),
         names.ARGUMENT_UNACCOUNTED: value.unaccounted,
         names.VALUE_OCCURRENCES: len(value.paths),
-        **_found(value, index, capture, bounds),
     }
+    _add_found(attributes, value, index, capture, bounds)
     if call.tool_call_id is not None:
         attributes[names.ARGUMENT_TOOL_CALL_ID] = bounds.text(call.tool_call_id)
     path = value.paths[0] if value.paths else ""
@@ -175,19 +176,19 @@ def _argument(value: ArgumentValue, index: int, call: CallJudgement, capture: Ca
     return attributes
 
 
-def _found(value: Value | ArgumentValue, index: int, capture: Capture, bounds: Bounds) -> Attributes:
-    """What is said of any value: its status, and what carries it."""
-    attributes: Attributes = {
-        names.VALUE_INDEX: index,
-        names.VALUE_SHAPE: bounds.text(value.shape),
-        names.VALUE_STATUS: value.status,
-    }
+def _add_found(
+    attributes: Attributes, value: Value | ArgumentValue, index: int, capture: Capture, bounds: Bounds
+) -> None:
+    """Add what is said of any value: its status, and what carries it."""
+    attributes[names.VALUE_INDEX] = index
+    attributes[names.VALUE_SHAPE] = bounds.text(value.shape)
+    attributes[names.VALUE_STATUS] = value.status
     if value.derivation is not None:
         attributes[names.VALUE_DERIVATION] = bounds.text(value.derivation.name)
     if value.carriers:
         if value.carriers[0].tool is not None:
             attributes[names.VALUE_TOOL] = bounds.text(value.carriers[0].tool)
-        kept, omitted = bounds.items(carrier.ref for carrier in value.carriers)
+        kept, omitted = bounds.items([carrier.ref for carrier in value.carriers])
         attributes[names.VALUE_TOOL_CALL_IDS] = kept
         if omitted:
             attributes[names.VALUE_TOOL_CALL_IDS_OMITTED] = omitted
@@ -205,7 +206,6 @@ def _found(value: Value | ArgumentValue, index: int, capture: Capture, bounds: B
             attributes[names.VALUE_EVICTED_TOOL_CALL_ID] = bounds.text(dropped.tool_call_id)
     if capture.shows(value):
         attributes[names.VALUE_TEXT] = bounds.text(value.text)
-    return attributes
 
 
 def _result(judgement: Judgement, call: Call, bounds: Bounds) -> Attributes:

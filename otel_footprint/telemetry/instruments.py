@@ -28,7 +28,7 @@ from otel_footprint.core.findings.rows import Row, StandingRow
 from otel_footprint.core.findings.standing import STANDINGS
 from otel_footprint.core.window.record import REFUSAL_REASONS, Inactive
 from otel_footprint.telemetry import names
-from otel_footprint.telemetry.attributes import NO_STATUS
+from otel_footprint.telemetry.attributes import NO_STATUS, tally
 from otel_footprint.telemetry.limits import MAX_NAMES, encodable
 from otel_footprint.telemetry.metric import Metric
 from otel_footprint.telemetry.window_facts import VisitFacts, VisitOutcome
@@ -168,9 +168,8 @@ class Instruments:
         self._answers.add(
             1, _answer_labels(judgement.verdict, judgement.worst_status, judgement.posture, labels), context
         )
-        for (status, shape), number in collections.Counter(
-            (v.status, self._shapes.label(v.shape)) for v in judgement.values
-        ).items():
+        kinds = [(value.status, self._shapes.label(value.shape)) for value in judgement.values]
+        for (status, shape), number in tally(kinds).items():
             self._seed_shape(shape)
             self._values.add(number, {names.LABEL_STATUS: status, names.LABEL_SHAPE: shape}, context)
 
@@ -181,7 +180,7 @@ class Instruments:
             self._seeded_tools[tool] = None
             for status in STATUSES:
                 self._arguments.add(0, {names.LABEL_TOOL: tool, names.LABEL_STATUS: status})
-        for status, number in collections.Counter(value.status for value in call.values).items():
+        for status, number in tally([value.status for value in call.values]).items():
             self._arguments.add(number, {names.LABEL_TOOL: tool, names.LABEL_STATUS: status}, context)
 
     def declared(self, rows: Iterable[Row], context: Context) -> None:
