@@ -47,12 +47,15 @@ class Asked:
         self.number = Question(candidate.number_form, rounding=rounding) if candidate.number_form else None
         # What it is asked by as it is spelled; empty for what only counts as a typed value.
         self.forms = () if self.typed_only else (self.whole,) if self.number is None else (self.whole, self.number)
-        # A person calls order W9502126 "9502126".
-        prefixed = _PREFIXED.fullmatch(candidate.form) if candidate.shape == "identifier" else None
-        self.bare = Question(prefixed.group(1), rounding=False) if prefixed and not candidate.declared else None
+        self.bare: Question | None = None
         self.parts: tuple[tuple[str, Question | None], ...] | None = None
         if candidate.shape == "identifier" and not candidate.declared:
-            self.parts = _parts(candidate.form, options)
+            # A person calls order W9502126 "9502126".
+            prefixed = _PREFIXED.fullmatch(candidate.form)
+            if prefixed is not None:
+                self.bare = Question(prefixed[1], rounding=False)
+            else:
+                self.parts = _parts(candidate.form, options)
 
     @property
     def needles(self) -> int:

@@ -15,7 +15,8 @@ from typing import Final
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.bulk import Bulk, years_in
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
-from otel_footprint.core.evidence.misplaced_tables import Tables, may_hold_rows, tables_of
+from otel_footprint.core.evidence.misplaced_rows import Tables
+from otel_footprint.core.evidence.misplaced_tables import may_hold_rows, tables_of
 from otel_footprint.core.evidence.reader import Reading, read
 from otel_footprint.core.evidence.rows import Row, rows_of
 from otel_footprint.core.evidence.typed_index import HasYear, carries

@@ -90,9 +90,10 @@ class Extraction:
         self.pieces: tuple[answer_json.Piece, ...] | None = None
         if body is None:
             prose = text if options.code_blocks else without_code(text)
-            beyond = next(islice(_NUMERAL.finditer(prose), MAX_NUMERALS, None), None)
-            if beyond is not None:
-                self.cut, prose = True, prose[: beyond.start()]
+            if len(prose) > 2 * MAX_NUMERALS:
+                beyond = next(islice(_NUMERAL.finditer(prose), MAX_NUMERALS, None), None)
+                if beyond is not None:
+                    self.cut, prose = True, prose[: beyond.start()]
             self._prose(prose, 0, None)
         else:
             self.pieces = tuple(answer_json.pieces(text, *body))

@@ -52,22 +52,18 @@ class Question:
     __slots__ = ("forms", "literal", "needles", "rounding", "tail")
 
     def __init__(self, spelled: str, *, rounding: bool, tail: bool = False, literal: bool = False) -> None:
-        forms = {spelled}
-        if rounding:
-            exact = scientific(spelled) if "e" in spelled else None
-            if exact is not None:
-                forms.add(exact)
+        exact = scientific(spelled) if rounding and "e" in spelled else None
+        forms: tuple[str, ...] = (spelled,) if exact is None else (spelled, exact)
         self.forms = frozenset(forms)
         self.rounding = rounding
         self.tail = tail
         self.literal = literal or not SEPARATORS.isdisjoint(spelled)
-        needles: dict[str, None] = {}
-        for one in sorted(forms):
-            if "0" <= one[:1] <= "9":
+        self.needles = forms
+        if "0" <= spelled[:1] <= "9":
+            needles: dict[str, None] = {}
+            for one in sorted(self.forms):
                 needles.update(dict.fromkeys(_needles(one, rounding)))
-            else:
-                needles[one] = None
-        self.needles = tuple(needles)
+            self.needles = tuple(needles)
 
 
 def _needles(spelled: str, rounding: bool) -> Iterator[str]:
@@ -197,16 +193,26 @@ class Haystack:
 
     def _search(self, question: Question) -> Grade:
         folded = self.folded
+        short = len(self._raw) < _LONG
         best = Grade.NONE
         for place, needle in enumerate(question.needles):
-            if place and not self.spells_so(needle):
+            if short:
+                start = folded.find(needle)
+            elif place and not self.spells_so(needle):
                 continue
-            start = self.find(needle)
+            else:
+                start = self.find(needle)
             if start < 0:
                 continue
-            quotes = _Quotes(folded)
+            alone = needle in question.forms and "," not in needle
+            quotes = None
             while start >= 0:
-                found = self._grade_hit(folded, start, start + len(needle), question, quotes)
+                end = start + len(needle)
+                if alone and _stands_alone(folded, start, end):
+                    return Grade.TOKEN  # as most hits do
+                if quotes is None:
+                    quotes = _Quotes(folded)
+                found = self._grade_hit(folded, start, end, question, quotes)
                 if found is Grade.TOKEN:
                     return found
                 best = max(best, found)
@@ -216,10 +222,6 @@ class Haystack:
     def _grade_hit(self, folded: str, start: int, end: int, question: Question, quotes: _Quotes) -> Grade:
         before = folded[start - 1] if start else " "
         after = folded[end] if end < len(folded) else " "
-        if before in SEPARATORS and (after in SEPARATORS or (after == "," and not folded[end + 1 : end + 2].isdigit())):
-            needle = folded[start:end]
-            if needle in question.forms and "," not in needle:
-                return Grade.TOKEN  # it is a token by itself, as most hits are
         if question.literal:
             return Grade.NONE if before.isalnum() or after.isalnum() else Grade.TOKEN
         if before.isalnum() and before != "x":
@@ -246,6 +248,14 @@ class Haystack:
         if not (edge_before and edge_after) or _inside_number(folded, start, end):
             return Grade.NONE
         return Grade.SEGMENT
+
+
+def _stands_alone(folded: str, start: int, end: int) -> bool:
+    """Whether a hit without a comma is a token by itself."""
+    if start and folded[start - 1] not in SEPARATORS:
+        return False
+    after = folded[end : end + 1]
+    return not after or after in SEPARATORS or (after == "," and not folded[end + 1 : end + 2].isdigit())
 
 
 def beginning_of(needle: str) -> str:

@@ -67,15 +67,16 @@ class Heap(Bulk):
     def places(self, question: Question) -> set[int]:
         """The places of the texts that may carry the form."""
         haystack, starts = self._haystack, self._starts
+        folded = haystack.folded
         found: set[int] = set()
         for number, needle in enumerate(question.needles):
-            if (number and not haystack.spells_so(needle)) or self._lacks(needle):
+            if (number and not haystack.spells_so(needle)) or (self.typed_too and self._lacks(needle)):
                 continue
             at = haystack.find(needle)
             while at >= 0:
                 place = bisect_right(starts, at)
                 found.add(place - 1)
-                at = haystack.folded.find(needle, starts[place])
+                at = folded.find(needle, starts[place])
         return found
 
     def carrying(self, asked: typed.Typed, has_year: HasYear) -> set[int]:

@@ -22,14 +22,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.misplaced_counts import Count, counts_of, singular
 from otel_footprint.core.evidence.misplaced_fields import Column, Fields, similarity, words_of_field
 from otel_footprint.core.evidence.misplaced_lines import number
 from otel_footprint.core.evidence.misplaced_names import Mention, Sentence, Sentences, mentions_of
-from otel_footprint.core.evidence.misplaced_tables import Row, Tables, words_of
+from otel_footprint.core.evidence.misplaced_rows import Row, Tables
+from otel_footprint.core.evidence.misplaced_tables import words_of
 from otel_footprint.core.evidence.verdicts import Misplaced
 
 MAX_COUNTS: Final = 1_000
@@ -50,8 +51,7 @@ _NEXT_TO: Final = 40
 _COMPOUND: Final = re.compile(r" ?- ?[^\W\d_]+ [^\W\d_]+\b(?! ?-)")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """One value of the answer that was read: its spans, the tables of the results that carry it, whether a text does.
 
     ``spelled`` is how a cell that holds it and nothing else reads in small letters; empty where that is not sure.

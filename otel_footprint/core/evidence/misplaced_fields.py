@@ -22,7 +22,7 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from otel_footprint.core.evidence.misplaced_counts import Count, singular
-from otel_footprint.core.evidence.misplaced_tables import Row, Table
+from otel_footprint.core.evidence.misplaced_rows import Row, Table
 
 Column: TypeAlias = "tuple[Table, str]"
 

@@ -22,7 +22,8 @@ from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.extract import Candidate
 from otel_footprint.core.evidence.misplaced import Asked, Placement
 from otel_footprint.core.evidence.misplaced_counts import says_numbers
-from otel_footprint.core.evidence.misplaced_tables import Row, words_of
+from otel_footprint.core.evidence.misplaced_rows import Row
+from otel_footprint.core.evidence.misplaced_tables import words_of
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.verdicts import Misplaced, Status
 
@@ -65,20 +66,20 @@ def place(
     text = text[:MAX_ANSWER]
     if not any(finding.status in _READ for finding in findings) and not says_numbers(text):
         return []
-    words = list(words_of(text))
     eligible = _with_rows(window)
+    if not eligible:
+        return []
+    words = words_of(text)
     sources = row_names.naming({word for _, _, word in words}, eligible)
     if not sources:
         return []
     placement = Placement(text, words, [source.carried.tables for source in sources])
     if not placement:
         return []
-    known = {id(source) for source in eligible}
+    known = {id(source) for source in eligible if source.carried.tables.names}
     for index, finding in enumerate(findings):
         # What is carried where no tables were read may well be in its place.
-        if finding.status in _READ and all(
-            id(source) in known and source.carried.tables.names for source in finding.sources
-        ):
+        if finding.status in _READ and known.issuperset(map(id, finding.sources)):
             tables = [source.carried.tables for source in finding.sources]
             finding.misplaced = placement.of_value(
                 Asked(tuple(finding.candidate.spans), _spelled(finding.candidate), tables, partial(carries, index))

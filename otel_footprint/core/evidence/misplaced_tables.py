@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from otel_footprint.core.evidence.misplaced_lines import Grid, grids, number
+from otel_footprint.core.evidence.misplaced_rows import Row, Table, Tables, is_naming, spelled_of
+from otel_footprint.core.evidence.misplaced_shapes import all_text, counts_up, kind_of, lines_in, of_one_shape
 from otel_footprint.core.evidence.reader import Reading
 from otel_footprint.core.messages import Json
 
@@ -30,78 +31,11 @@ MAX_CELLS: Final = 30_000
 MAX_NAME: Final = 60
 MAX_WORDS: Final = 8
 
-_NAMING: Final = re.compile(
-    r"(?:^|[_\-. ])(?:ids?|no|number|code|names?|title|sku|key|ref|reference|symbol|ticker|iata|label)$|[a-z](?:Id|Name)$",
-    re.IGNORECASE,
-)
 _VALUE: Final = re.compile(r"(?:.*[_. ])?(?:value|val|text|content|detail|details|description)s?", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.\-_][^\W_]+)*")
+_CELLS: Final = frozenset({str, int, float})
+_OBJECTS: Final = frozenset({dict})
 _PROPER: Final = re.compile(r"[^\W\d_][^\d]*", re.UNICODE)
-
-
-@dataclass(slots=True, eq=False)
-class Table:
-    """Rows that stand beside each other. ``fields`` are the fields any of them has, in order of appearance."""
-
-    rows: list[Row] = field(default_factory=list)
-    fields: dict[str, None] = field(default_factory=dict)
-    _index: dict[str, dict[Decimal, list[Row]]] | None = None
-
-    @property
-    def index(self) -> Mapping[str, Mapping[Decimal, Sequence[Row]]]:
-        """For each field that holds numbers, the rows by number."""
-        if self._index is None:
-            self._index = {}
-            for row in self.rows:
-                for name, cells in row.cells.items():
-                    for spelled in cells:
-                        found = number(spelled)
-                        if found is not None:
-                            self._index.setdefault(name, {}).setdefault(found, []).append(row)
-        return self._index
-
-
-@dataclass(slots=True, eq=False)
-class Row:
-    """One row: what it is called (``names``), its scalars by field, and the row around its table.
-
-    ``carried`` is its text as evidence, made when a value first asks.
-    """
-
-    table: Table
-    around: Row | None = None
-    names: list[str] = field(default_factory=list)
-    cells: dict[str, list[str]] = field(default_factory=dict)
-    carried: object = None
-    _spelled: frozenset[str] | None = None
-
-    @property
-    def spelled(self) -> frozenset[str]:
-        """Its cells in small letters."""
-        if self._spelled is None:
-            self._spelled = frozenset([cell.lower() for cells in self.cells.values() for cell in cells])
-        return self._spelled
-
-    @property
-    def label(self) -> str:
-        """What to call it: the longest of what its naming fields say, one of capitalised words first; else its key."""
-        called = [
-            cell for name, cells in self.cells.items() if _is_naming(name) for cell in cells if cell in self.names
-        ]
-        return max(called, key=lambda name: (name[0].isupper(), len(name)), default=next(iter(self.names), ""))
-
-
-@dataclass(slots=True)
-class Tables:
-    """The tables of one text. ``rows`` are those of all of them, also of tables that name no row, and one row for what
-    stands in no table; ``names`` are the rows by the words of their names, ``longest`` how many words a name that starts
-    with a word has at most.
-    """
-
-    tables: list[Table]
-    rows: list[Row]
-    names: dict[tuple[str, ...], tuple[Row, ...]] = field(default_factory=dict)
-    longest: dict[str, int] = field(default_factory=dict)
 
 
 def may_hold_rows(text: str) -> bool:
@@ -116,11 +50,20 @@ def tables_of(reading: Reading) -> Tables:
         reader.walk(value)
     if len(reading.tail) > 2:
         reader.lines(reading.tail)
-    rows = [row for table in reader.tables for row in table.rows if row.cells]
-    found = Tables([table for table in reader.tables if _named(table)], [reader.outside, *rows])
-    for table in found.tables:
-        _index_names(table, found)
+    found = Tables([], [reader.outside])
+    for table in reader.tables:
+        if any(row.is_empty for row in table.rows):
+            table.rows = [row for row in table.rows if not row.is_empty]
+        found.rows += table.rows
+        if _named(table):
+            found.tables.append(table)
+            _index_names(table, found)
     return found
+
+
+def _cells_of(record: Mapping[str, Json]) -> dict[str, Json]:
+    """The scalars of an object that are cells: null, true and false are none."""
+    return {key: cell for key, cell in record.items() if cell is not None and cell is not True and cell is not False}
 
 
 def key_of(word: str) -> str:
@@ -128,23 +71,18 @@ def key_of(word: str) -> str:
     return word if word.isalpha() else word.lower().replace("\u2019", "'")
 
 
-def _one_word(text: str) -> bool:
-    return text.isalnum() and text.isascii()
-
-
-def words_of(text: str) -> Iterator[tuple[int, int, str]]:
+def words_of(text: str) -> list[tuple[int, int, str]]:
     """The words of a text with their spans; a possessive ending belongs to none."""
+    found: list[tuple[int, int, str]] = []
     for match in _WORD.finditer(text):
-        word = match.group()
-        if word[-2:] in ("'s", "\u2019s"):
-            word = word[:-2]
-        yield match.start(), match.start() + len(word), key_of(word)
-
-
-@lru_cache(maxsize=4096)
-def _is_naming(field: str) -> bool:
-    """Whether a field says what the row is called."""
-    return _NAMING.search(field) is not None
+        word = match[0]
+        start, end = match.span()
+        if not word.isalpha():
+            if word[-2:] in ("'s", "\u2019s"):
+                word, end = word[:-2], end - 2
+            word = key_of(word)
+        found.append((start, end, word))
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -153,16 +91,23 @@ def _is_value(field: str) -> bool:
 
 
 def _index_names(table: Table, found: Tables) -> None:
-    counts: dict[tuple[str, ...], dict[Row, None]] = {}
+    counts: dict[tuple[str, ...], list[Row]] = {}
     for row in table.rows:
         for name in row.names:
-            words = (key_of(name),) if _one_word(name) else tuple([word for _, _, word in words_of(name)])
-            if words and len(words) <= MAX_WORDS and (len(words) > 1 or _telling(words[0])):
-                counts.setdefault(words, {})[row] = None
+            if name.isalnum() and name.isascii():
+                said = [name if name.isalpha() else name.lower()]
+            else:
+                said = [word for _, _, word in words_of(name)]
+            if said and len(said) <= MAX_WORDS and (len(said) > 1 or _telling(said[0])):
+                rows = counts.setdefault(tuple(said), [])
+                if not rows or rows[-1] is not row:  # two names of a row may be one by their words
+                    rows.append(row)
+    names, longest = found.names, found.longest
     for words, rows in counts.items():
         if len(rows) <= 2 or len(rows) * 2 <= len(table.rows):
-            found.names[words] = (*found.names.get(words, ()), *rows)
-            found.longest[words[0]] = max(found.longest.get(words[0], 0), len(words))
+            names[words] = (*names[words], *rows) if words in names else tuple(rows)
+            if longest.get(words[0], 0) < len(words):
+                longest[words[0]] = len(words)
 
 
 def _telling(word: str) -> bool:
@@ -184,9 +129,9 @@ class _Reader:
             item, row, path = stack.pop()
             if isinstance(item, dict):
                 if not self._record(item, row or self.outside, path):
-                    stack.extend(reversed(list(self._object(item, row, path))))
+                    stack += reversed(list(self._object(item, row, path)))
             elif isinstance(item, list):
-                stack.extend(reversed(list(self._list(item, row, path))))
+                stack += reversed(list(self._list(item, row, path)))
             else:
                 self._cell(row or self.outside, path, item)
 
@@ -202,11 +147,38 @@ class _Reader:
                 self._cell(row, f"{path}.{key}" if path else key, inner)
         return True
 
+    def _records(self, items: Sequence[Json], around: Row | None) -> bool:
+        """Read a list of objects of scalars, if it is one: most lists of objects are."""
+        records: Sequence[dict[str, Json]] = items  # type: ignore[assignment]
+        leaves = list(chain.from_iterable(map(dict.values, records)))
+        kinds = set(map(type, leaves))
+        if dict in kinds or list in kinds or self.cells + len(leaves) > MAX_CELLS:
+            return False
+        if not kinds <= _CELLS:
+            records = [_cells_of(record) for record in records]
+        table = self._table()
+        fields = table.fields
+        rows = table.rows
+        for record in records:
+            row = Row(table, around)
+            rows.append(row)
+            if record:
+                row.item = record
+                self.cells += len(record)
+                if fields.keys() != record.keys():
+                    fields.update(dict.fromkeys(record))
+                for key in filter(is_naming, record):
+                    cell = record[key]
+                    spelled = spelled_of(cell)
+                    if _is_name(spelled, cell):
+                        row.names.append(spelled)
+        return True
+
     def _object(self, item: Mapping[str, Json], row: Row | None, path: str) -> Iterator[tuple[Json, Row | None, str]]:
         if self._columns(item, row):
             return
         read = self._split(item, row)
-        keyed = _of_one_shape(item)
+        keyed = of_one_shape(item)
         table = self._table() if keyed else None
         for key, inner in item.items():
             if table is not None and key in keyed:
@@ -218,11 +190,14 @@ class _Reader:
                 yield inner, row, f"{path}.{key}" if path else key
 
     def _list(self, item: Sequence[Json], row: Row | None, path: str) -> Iterator[tuple[Json, Row | None, str]]:
-        lines = _lines(item)
-        if lines and _all_text(lines[0]):
+        kinds = set(map(type, item))
+        if kinds == _OBJECTS and self._records(item, row):
+            return
+        lines = lines_in(item)
+        if lines and all_text(lines[0]):
             self._grid([str(cell) for cell in lines[0]], lines[1:], row)
             return
-        table = self._table() if any(isinstance(inner, dict) for inner in item) else None
+        table = self._table() if dict in kinds else None
         for inner in item:
             if table is not None and isinstance(inner, dict):
                 yield inner, self._row(table, row), ""
@@ -246,14 +221,14 @@ class _Reader:
             return False
         if any(isinstance(cell, (dict, list)) for _, column in columns for cell in column.values()):
             return False
-        if not _counts_up(keys):
+        if not counts_up(keys):
             # Objects keyed by name look the same; columns are of one kind each, and one of them holds the names.
-            kinds = [{_kind(cell) for cell in column.values()} - {"none"} for _, column in columns]
+            kinds = [{kind_of(cell) for cell in column.values()} - {"none"} for _, column in columns]
             if {"text"} not in kinds or any(len(kind) > 1 for kind in kinds):
                 return False
         table = self._table()
         rows = {key: self._row(table, around) for key in keys}
-        if not _counts_up(keys):
+        if not counts_up(keys):
             for key, row in rows.items():
                 row.names.append(key)
         for name, column in columns:
@@ -263,10 +238,10 @@ class _Reader:
 
     def _split(self, item: Mapping[str, Json], around: Row | None) -> frozenset[str]:
         """Read a header beside lists of lists (``{"columns": […], "data": [[…], …]}``); the keys of what was read."""
-        grids = {key: lines for key, inner in item.items() if isinstance(inner, list) and (lines := _lines(inner))}
+        grids = {key: lines for key, inner in item.items() if isinstance(inner, list) and (lines := lines_in(inner))}
         for key, lines in grids.items():
             for name, inner in item.items():
-                if isinstance(inner, list) and len(inner) == len(lines[0]) and _all_text(inner):
+                if isinstance(inner, list) and len(inner) == len(lines[0]) and all_text(inner):
                     self._grid([str(cell) for cell in inner], lines, around)
                     return frozenset((key, name))
         return frozenset()
@@ -315,77 +290,36 @@ class _Reader:
             row.table.fields[path] = None
         else:
             cells.append(spelled)
-        if (
-            1 < len(spelled) <= MAX_NAME
-            and _is_naming(path)
-            and (len(spelled) > 3 or (isinstance(cell, str) and number(spelled) is None))
-        ):
+        if is_naming(path) and _is_name(spelled, cell):
             row.names.append(spelled)
 
 
-def _lines(item: Sequence[Json]) -> list[list[Json]]:
-    """The lines of a list of lists of scalars, all of one length of two or more; empty for anything else."""
-    lines = [inner for inner in item if isinstance(inner, list)]
-    if len(lines) < 2 or len(lines) < len(item) or len(lines[0]) < 2:
-        return []
-    if any(len(line) != len(lines[0]) for line in lines) or any(
-        isinstance(cell, (dict, list)) for line in lines for cell in line
-    ):
-        return []
-    return lines
-
-
-def _all_text(item: Sequence[Json]) -> bool:
-    return len(item) > 1 and all(isinstance(cell, str) for cell in item)
-
-
-def _kind(cell: Json) -> str:
-    if cell is None or isinstance(cell, (bool, dict, list)):
-        return "none"
-    return "number" if not isinstance(cell, str) or number(cell.strip()) is not None else "text"
-
-
-def _counts_up(keys: Iterable[str]) -> bool:
-    """Whether the keys are an index: 0, 1, 2 … (or from 1), in any order."""
-    names = sorted((key for key in keys if key.isascii() and key.isdigit()), key=int)
-    total = sum(1 for _ in keys)
-    return len(names) == total and int(names[0]) in (0, 1) and int(names[-1]) - int(names[0]) == total - 1
-
-
-def _of_one_shape(item: Mapping[str, Json]) -> frozenset[str]:
-    """The keys whose values are objects of one shape (two or more of them), which makes them rows keyed by name."""
-    shapes: dict[str, frozenset[str]] = {
-        key: frozenset(inner) for key, inner in item.items() if isinstance(inner, dict)
-    }
-    if len(shapes) < 2:
-        return frozenset()
-    counts: dict[str, int] = {}
-    for shape in shapes.values():
-        for name in shape:
-            counts[name] = counts.get(name, 0) + 1
-    common = {name for name, count in counts.items() if count > 1}
-    alike = frozenset(key for key, shape in shapes.items() if shape and len(shape & common) * 2 > len(shape))
-    return alike if len(alike) > 1 else frozenset()
+def _is_name(spelled: str, cell: Json) -> bool:
+    """Whether the cell of a field that names the row is a name."""
+    if len(spelled) > 3:
+        return len(spelled) <= MAX_NAME
+    return len(spelled) > 1 and isinstance(cell, str) and number(spelled) is None
 
 
 def _named(table: Table) -> bool:
     """Complete the rows' names; whether there is anything to call a row by."""
-    rows = table.rows = [row for row in table.rows if row.cells]
-    if all(_is_naming(name) or _is_value(name) for name in table.fields):
+    rows = table.rows
+    if all(is_naming(name) or _is_value(name) for name in table.fields):
         return False
     if len(rows) > 1:
         for name in table.fields:
-            first = rows[0].cells.get(name)
-            if first is None or not _proper(first[0]):
+            if not _proper(rows[0].text_of(name)):
                 continue
-            values = [row.cells[name][0] for row in rows if name in row.cells]
-            if len(values) == len(rows) and len(set(values)) == len(rows) and all(map(_proper, values)):
+            values = [row.text_of(name) for row in rows]
+            if len(set(values)) == len(rows) and all(map(_proper, values)):
                 for row, value in zip(rows, values, strict=True):
                     row.names.append(value)
     for row in rows:
-        row.names = list(dict.fromkeys(name for name in row.names if name))
+        row.names = list(dict.fromkeys(filter(None, row.names)))
     return any(row.names for row in rows)
 
 
 def _proper(value: str) -> bool:
-    return 2 < len(value) <= 40 and value[0].isupper() and value.count(" ") < 4 and _PROPER.fullmatch(value) is not None
+    if not 2 < len(value) <= 40 or not value[0].isupper():
+        return False
+    return value.isalpha() or (value.count(" ") < 4 and _PROPER.fullmatch(value) is not None)

@@ -57,12 +57,15 @@ class Shelf:
         texts = self._texts
         found: list[int] = []
         for first, heap in self._caught_up():
-            found += [place for local in sorted(heap.places(question)) if texts[place := first + local] is not NOTHING]
+            places = heap.places(question)
+            if places:
+                found += [place for local in sorted(places) if texts[place := first + local] is not NOTHING]
         return found
 
     def holding(self, question: Question) -> list[Carried]:
         """The texts that may carry the form."""
-        return [self._texts[place] for place in self.places(question)]
+        texts = self._texts
+        return [texts[place] for place in self.places(question)]
 
     def carrying(self, asked: typed.Typed, has_year: HasYear) -> list[int]:
         """The places of the results that carry a typed value in another spelling, in order; ``has_year`` as in ``carries``."""

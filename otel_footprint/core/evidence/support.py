@@ -23,6 +23,23 @@ class Support(NamedTuple):
 _NONE: Final = Support((), False, None, None)
 
 
+class Supports:
+    """The supports of one answer's values: many values have the same results, which are looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], Support] = {}
+
+    def of(self, sources: Sequence[Source], gone: Source | None) -> Support:
+        """The support of one value, as ``support_of`` gives it."""
+        if gone is not None:
+            return support_of(sources, gone)
+        names = tuple(map(id, sources))
+        known = self._known.get(names)
+        if known is None:
+            known = self._known[names] = support_of(sources, None)
+        return known
+
+
 def support_of(sources: Sequence[Source], gone: Source | None) -> Support:
     """The support of a value that these results carry; ``gone`` is the one that left, for an evicted value."""
     ordered: Sequence[Source] = sources

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.support import support_of
+from otel_footprint.core.evidence.support import Supports
 from otel_footprint.core.evidence.verdicts import (
     BLIND_REASONS,
     FLAGGED,
@@ -39,9 +39,11 @@ def verdict_on(
     cut: bool,
 ) -> Judgement:
     """The judgement. ``blind`` says why the window was not wholly seen, ``cut`` that the answer was not read to its end."""
-    lost = any(finding.lost for finding in findings)
-    cut_short = cut or any(finding.status in FLAGGED and finding.bounded for finding in findings)
-    open_ended = any(finding.status == "derivable" for finding in findings)
+    statuses = [finding.status for finding in findings]
+    unaccounted = [finding for finding in findings if finding.status in FLAGGED]
+    lost = any(finding.lost for finding in unaccounted)
+    cut_short = cut or any(finding.bounded for finding in unaccounted)
+    open_ended = "derivable" in statuses
     reasons: tuple[Reason, ...] = ()
     verdict: Verdict
     if not findings and not cut:
@@ -61,7 +63,9 @@ def verdict_on(
             if cut_short:
                 why.add("work_bound")
             reasons = tuple(sorted(why))
-    values = tuple(_value(finding, flag=verdict == "ungrounded" and finding.lost) for finding in findings)
+    supports = Supports()
+    flag = verdict == "ungrounded"
+    values = tuple([_value(finding, supports, flag=flag and finding.lost) for finding in findings])
     action: Action = "flagged" if verdict == "ungrounded" else "grounded" if verdict == "grounded" else "none"
     return Judgement(
         choice=choice,
@@ -69,19 +73,19 @@ def verdict_on(
         reasons=reasons,
         values=values,
         candidates=len(values),
-        looked_up=sum(value.status != "said" for value in values),
+        looked_up=len(values) - statuses.count("said"),
         earlier_turns_only=sum(
-            value.status in ("read", "respelled") and value.turn is not None and value.turn < turn for value in values
+            [value.status in ("read", "respelled") and value.turn is not None and value.turn < turn for value in values]
         ),
         posture=options.posture,
         action=action,
     )
 
 
-def _value(finding: Finding, *, flag: bool) -> Value:
+def _value(finding: Finding, supports: Supports, *, flag: bool) -> Value:
     assert finding.status is not None
     candidate = finding.candidate
-    support = support_of(finding.sources, finding.gone)
+    support = supports.of(finding.sources, finding.gone)
     return Value(
         text=candidate.text,
         spans=tuple(candidate.spans),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -20,7 +21,16 @@ _TENS: Final[dict[str, int]] = {
 }
 _LARGE: Final[dict[str, int]] = {"thousand": 1000, "million": 10**6, "billion": 10**9}
 
-_WORD: Final = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True))
+
+def _by_letter(words: Iterable[str]) -> str:
+    """A pattern of words, longer ones first, by first letter: what begins with none of these is passed over fast."""
+    rests: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        rests.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{letter}(?:{'|'.join(found)})" for letter, found in rests.items())
+
+
+_WORD: Final = _by_letter([*_SMALL, *_TENS])
 NUMBER_WORDS: Final = re.compile(
     rf"(?:{_WORD})(?:(?:[ \u00a0-]|[ \u00a0]and[ \u00a0])(?:{_WORD}|hundred|{'|'.join(_LARGE)})\b){{0,8}}(?![\w-])"
 )

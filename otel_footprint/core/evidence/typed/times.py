@@ -143,8 +143,10 @@ _ISO: Final = re.compile(
 )
 
 
-DAY_CLOCK: Final = re.compile(r"(?<![\d:.])(?:0\d|1[3-9]|2[0-3]):[0-5]\d(?![\d]|[ \u00a0]{0,3}[AaPp]\.?[Mm])")
-"""A time that only a 24 hour clock shows: then all times of the text are read on one."""
+DAY_CLOCK: Final = re.compile(
+    r":[0-5]\d(?<=(?:0\d|1[3-9]|2[0-3]):\d\d)(?<![\d:.]\d\d:\d\d)(?![\d]|[ \u00a0]{0,3}[AaPp]\.?[Mm])"
+)
+"""A time that only a 24 hour clock shows: then all times of the text are read on one. Looked for by its colon, which is fast."""
 
 
 def clock(plain: str, start: int, end: int, *, day_clock: bool = False) -> list[Typed] | None:
