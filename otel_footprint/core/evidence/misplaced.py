@@ -12,7 +12,10 @@ Rules
   are numbers that sum up or look back (average, combined, last five, per game).
 - ``belongs_to`` is a row that carries the number in the same field, one the answer names where there is one; empty where
   only other fields carry it. A number that no row carries at all is not reported: it was not read.
-- Where all small numbers about a row in a sentence are those of one other row, the name is what is wrong: it is said once.
+- Where the small numbers about a row in a sentence are those of one other row (all of them, or three or more and all but
+  one), the name is what is wrong: it is said once.
+- Where another clause begins between the name and the number, with a name that no row has ("while the Sixers …"), the number
+  may be that one's: nothing is said.
 - Work is bounded by the limits below; what is beyond is not judged.
 """
 
@@ -30,7 +33,7 @@ from otel_footprint.core.evidence.misplaced_fields import Column, Fields, simila
 from otel_footprint.core.evidence.misplaced_lines import number
 from otel_footprint.core.evidence.misplaced_names import Mention, Sentence, Sentences, mentions_of
 from otel_footprint.core.evidence.misplaced_rows import Row, Tables
-from otel_footprint.core.evidence.misplaced_tables import words_of
+from otel_footprint.core.evidence.misplaced_tables import Words, keys_of
 from otel_footprint.core.evidence.verdicts import Misplaced
 
 MAX_COUNTS: Final = 1_000
@@ -46,6 +49,9 @@ _SUMS_UP: Final = re.compile(
     re.IGNORECASE,
 )
 _LABEL: Final = re.compile(r"[^\W\d_][^\n:;,()]{0,40}:[*_`]{0,3}\s{0,2}[*_`$€£¥#]{0,3}\Z")
+_ANOTHER: Final = re.compile(
+    r"\b(?:while|whereas|but|as|and|though|with|,) (?:the )?(?:[A-Z][\w'’-]+ ){1,3}(?!and\b)[a-z]"
+)
 _LOOK_BACK: Final = 45
 _NEXT_TO: Final = 40
 _COMPOUND: Final = re.compile(r" ?- ?[^\W\d_]+ [^\W\d_]+\b(?! ?-)")
@@ -87,7 +93,7 @@ class SmallNumbers:
 class Placement:
     """One answer, with its words, held against the tables that may have names in it."""
 
-    def __init__(self, text: str, words: Sequence[tuple[int, int, str]], tables: Sequence[Tables]) -> None:
+    def __init__(self, text: str, words: Words, tables: Sequence[Tables]) -> None:
         self._text = text
         self._tables = [one for one in tables if one.names]
         self._mentions = mentions_of(text, words, self._tables) if self._tables else []
@@ -113,6 +119,8 @@ class Placement:
             if asked.spelled and any(asked.spelled in row.spelled for row in mentioned):
                 continue  # it is a cell of a row that is named
             if self._looks_back(span[0], sentence) or self._labelled(span[0], named, sentence):
+                continue
+            if self._is_of_another(named.end, span[0]):
                 continue
             owner = self._owner(asked, named, mentioned)
             if owner is not None and not self._hinted(owner, named, sentence):
@@ -145,15 +153,15 @@ class Placement:
         label = _LABEL.search(self._text, max(sentence.start, start - _LOOK_BACK), start)
         if label is None or (label.start() < named.end and named.start < label.end()):
             return False
-        words = [singular(word.lower()) for _, _, word in words_of(label[0])]
+        words = [singular(word.lower()) for word in keys_of(label[0])]
         fields = {part for row in named.rows for name in row.cells for part in words_of_field(name)}
         return not any(similarity(word, part) for word in words for part in fields)
 
     def _hinted(self, owner: Row, named: Mention, sentence: Sentence) -> bool:
         """Whether the sentence says a word of the owner's name that is none of the named row's."""
-        own = {word.lower() for row in named.rows for name in row.names for _, _, word in words_of(name)}
-        hints = {word.lower() for name in owner.names for _, _, word in words_of(name) if len(word) > 2} - own
-        return any(word.lower() in hints for _, _, word in words_of(self._text[sentence.start : sentence.end]))
+        own = {word.lower() for row in named.rows for name in row.names for word in keys_of(name)}
+        hints = {word.lower() for name in owner.names for word in keys_of(name) if len(word) > 2} - own
+        return any(word.lower() in hints for word in keys_of(self._text[sentence.start : sentence.end]))
 
     def _kin(self, rows: Iterable[Row]) -> Iterator[Row]:
         """The rows, those around them and those inside them."""
@@ -194,11 +202,12 @@ class Placement:
         for group in judged.values():
             wrong = [one for one in group if not one.agrees]
             carried.update((one.count.start, one.named.rows[0]) for one in group if one.agrees)
-            other = _one_other_row(group) if len(group) > 1 and len(wrong) == len(group) else None
+            other = _one_other_row(group) if len(wrong) > 1 else None
             if other is not None:
-                carried.update((one.count.start, other) for one in wrong[1:])
-                wrong = wrong[:1]
-            found.extend(small for one in wrong if (small := self._small(one)) is not None)
+                carried.update((one.count.start, other.row) for one in wrong[1:] if one in other.fits)
+                wrong = [one for one in wrong if one in other.fits][:1]
+            owner = other.row if other is not None else None
+            found.extend(small for one in wrong if (small := self._small(one, owner)) is not None)
         return SmallNumbers(tuple(found), carried)
 
     def _judge(self, count: Count, sentence: Sentence, fields: Fields, counts: Sequence[Count]) -> _Judged | None:
@@ -211,14 +220,14 @@ class Placement:
         named = before[-1] if before else _only(having)
         if named is None or len(named.rows) > MAX_ROWS_NAMED or self._side_by_side(named, sentence):
             return None
-        if self._looks_back(count.start, sentence):
+        if self._looks_back(count.start, sentence) or self._is_of_another(named.end, count.start):
             return None
         own = {row.table for row in named.rows}
         others = [mention for mention in having if own.isdisjoint(row.table for row in mention.rows)]
         agrees = any(_carries(mention.rows, count, columns) for mention in (named, *others))
         return _Judged(count, named, columns, agrees)
 
-    def _small(self, one: _Judged) -> SmallNumber | None:
+    def _small(self, one: _Judged, owner: Row | None) -> SmallNumber | None:
         count, named = one.count, one.named
         tables = dict.fromkeys(row.table for row in named.rows)
         owners = [
@@ -228,7 +237,7 @@ class Placement:
             if (table, name) in one.columns
             for row in table.index.get(name, {}).get(count.number, ())
         ]
-        owner = self._nearest(owners)
+        owner = owner or self._nearest(owners)
         carrier = owner
         if carrier is None:
             elsewhere = (index.get(count.number) for table in tables for index in table.index.values())
@@ -254,6 +263,10 @@ class Placement:
 
     def _looks_back(self, start: int, sentence: Sentence) -> bool:
         return _SUMS_UP.search(self._text, max(sentence.start, start - _LOOK_BACK), start) is not None
+
+    def _is_of_another(self, end: int, start: int) -> bool:
+        """Whether between a name and a number another clause begins with a name that no row has."""
+        return end < start and _ANOTHER.search(self._text, end, start) is not None
 
     def _nearest(self, owners: Sequence[Row]) -> Row | None:
         """One of the rows that the answer names, else the first."""
@@ -298,13 +311,29 @@ def _carries(rows: Iterable[Row], count: Count, columns: frozenset[Column]) -> b
     return any(row in wanted for table, name in columns for row in table.index.get(name, {}).get(count.number, ()))
 
 
-def _one_other_row(group: Sequence[_Judged]) -> Row | None:
-    """A row that carries all of the numbers that the named row does not."""
-    shared: list[Row] | None = None
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """Another row that carries nearly all numbers of a sentence, and those."""
+
+    row: Row
+    fits: tuple[_Judged, ...]
+
+
+def _one_other_row(group: Sequence[_Judged]) -> _Other | None:
+    """The row that is meant where the name is what is wrong: all numbers fit it, or three or more and all but one."""
+    fits: dict[Row, list[_Judged]] = {}
     for one in group:
-        carrying = [row for table, name in one.columns for row in table.index.get(name, {}).get(one.count.number, ())]
-        shared = carrying if shared is None else [row for row in shared if row in carrying]
-    return shared[0] if shared else None
+        named = set(one.named.rows)
+        carrying = (row for table, name in one.columns for row in table.index.get(name, {}).get(one.count.number, ()))
+        for row in dict.fromkeys(row for row in carrying if row not in named):
+            fits.setdefault(row, []).append(one)
+    best = max(fits.items(), key=lambda found: len(found[1]), default=None)
+    if best is None or len(best[1]) <= max(1, sum(one.agrees for one in group)):
+        return None
+    missing = len(group) - len(best[1])
+    if not missing or (missing == 1 and len(best[1]) > 2):
+        return _Other(best[0], tuple(best[1]))
+    return None
 
 
 def _listed(count: Count, counts: Sequence[Count]) -> bool:

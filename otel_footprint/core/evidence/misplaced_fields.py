@@ -9,7 +9,9 @@ Rules
 - By use: the answer itself shows what it means. A field in which the named rows carry the word's numbers oftener than
   chance would have it is what the word counts.
 - A field whose name says more than the word, or of two letters only, needs at least one use that fits.
-- The two numbers of a pair ("7-of-14 shooting") are two fields at once, which chance hits rarely.
+- The two numbers of a pair ("7-of-14 shooting") are two fields at once, which chance hits rarely: one use that fits is enough
+  where the pair has a word. By name they are the two fields that the word begins, with one more letter each, where the one is
+  never the larger ("4-12 FG": ``FGM`` and ``FGA``).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from decimal import Decimal
 from typing import Final, TypeAlias
 
 from otel_footprint.core.evidence.misplaced_counts import Count, singular
+from otel_footprint.core.evidence.misplaced_lines import number
 from otel_footprint.core.evidence.misplaced_rows import Row, Table
 
 Column: TypeAlias = "tuple[Table, str]"
@@ -66,7 +69,7 @@ class Fields:
         """The columns of these rows' tables that a count may be a cell of; empty when that is not clear."""
         uses = self._uses.get(count.key, _Uses())
         if count.slot:
-            return self._paired(count, uses)
+            return self._named_pair(count, rows) or self._paired(count, uses)
         similar = self._similar(count.words[0], rows, uses.fits) if count.words else frozenset()
         learned = self._learned(uses)
         if similar:
@@ -115,8 +118,9 @@ class Fields:
     def _paired(self, count: Count, uses: _Uses) -> frozenset[Column]:
         if uses.learned is None:
             lifts: dict[tuple[Table, str, str], float] = {}
+            least = 1 if count.words else _MIN_USES
             for (table, first, second), fits in uses.pairs.most_common(_MAX_PAIRS):
-                if fits < _MIN_USES:
+                if fits < least:
                     break
                 chance = 0.0
                 for (one, two), times in uses.asked.items():
@@ -128,6 +132,17 @@ class Fields:
             best = max(lifts.values(), default=0.0)
             uses.learned = tuple(pair for pair, lift in lifts.items() if lift >= best - 0.5)
         return frozenset((table, first if count.slot == 1 else second) for table, first, second in uses.learned)
+
+    def _named_pair(self, count: Count, rows: Sequence[Row]) -> frozenset[Column]:
+        """The column of a number in a pair whose word begins the names of two fields, one of which is never the larger."""
+        found: set[Column] = set()
+        for table in dict.fromkeys(row.table for row in rows) if count.words else ():
+            begun = [name for name in table.index if _begins(count.words[0], name[:-1].lower())]
+            if len(begun) == 2:
+                small, large = sorted(begun, key=lambda name: sum(table.index[name]))
+                if all(_least(row, small) <= _least(row, large) for row in table.rows):
+                    found.add((table, small if count.slot == 1 else large))
+        return frozenset(found)
 
     def _similar(self, word: str, rows: Sequence[Row], fits: Counter[Column]) -> frozenset[Column]:
         found: set[Column] = set()
@@ -166,6 +181,15 @@ class Fields:
                 if name in table.index
             }
         return names
+
+
+def _begins(word: str, name: str) -> bool:
+    """Whether a word is all of a field's name but its last letter; of one with a digit ("3Pt") that digit tells."""
+    return name == word or (word[0].isdigit() and name.endswith(word[0]))
+
+
+def _least(row: Row, name: str) -> Decimal:
+    return min((found for cell in row.cells.get(name, ()) if (found := number(cell)) is not None), default=Decimal(0))
 
 
 def words_of_field(name: str) -> list[str]:

@@ -364,3 +364,45 @@ def test_an_object_of_a_json_answer_is_a_row(answer: Json, misplaced: list[str],
     places = [place for value in judgement.values for place in value.misplaced]
     assert sorted(text[slice(*place.span)] for place in places) == sorted(misplaced)
     assert not any(value.flagged for value in judgement.values)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        # All of them are Cleo's: the name is wrong, which is said once; what the named row has too changes nothing.
+        ("Ann Fox had 21 points and 4 rebounds.", [("21", "Cleo Ray", "Ann Fox")]),
+        ("Ann Fox had 21 points, 4 rebounds and 5 assists.", [("21", "Cleo Ray", "Ann Fox")]),
+        # Three of four are: so is the fourth, whoever has it.
+        ("Ann Fox had 21 points, 4 rebounds, 5 assists and 36 minutes.", [("21", "Cleo Ray", "Ann Fox")]),
+        # One of two: each is said.
+        ("Ann Fox had 21 points and 9 rebounds.", [("21", "Cleo Ray", "Ann Fox"), ("9", "Bea Low", "Ann Fox")]),
+        ("Ann Fox had 12 points and 9 rebounds.", [("9", "Bea Low", "Ann Fox")]),
+    ],
+)
+def test_a_wrong_name_is_said_once_also_where_a_number_fits_it(
+    answer: str, expected: list[tuple[str, str, str]]
+) -> None:
+    assert reports(judge(answer, PLAYERS)) == expected
+
+
+def test_what_a_name_that_no_row_has_begins_is_left_alone() -> None:
+    assert reports(judge("Ann Fox played well, and had 21 points.", PLAYERS)) == [("21", "Cleo Ray", "Ann Fox")]
+    assert reports(judge("Ann Fox played well, while the Meteors had 21 points.", PLAYERS)) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Ann Fox had 12 points (5-11 FG).", []),
+        ("Ann Fox had 12 points (5-17 FG).", [("17", "Cleo Ray", "Ann Fox")]),
+        ("Ann Fox had 12 points (3-11 FG).", [("3", "Bea Low", "Ann Fox")]),
+        ("Ann Fox had 12 points (5-11 XY).", []),
+    ],
+)
+def test_the_word_of_a_pair_begins_the_names_of_its_fields(answer: str, expected: list[tuple[str, str, str]]) -> None:
+    assert reports(judge(answer, PLAYERS)) == expected
+
+
+def test_two_fields_of_which_either_may_be_larger_are_no_pair() -> None:
+    rows = [{"name": "Ann Fox", "RXA": 5, "RXB": 11}, {"name": "Bea Low", "RXA": 9, "RXB": 3}]
+    assert reports(judge("Ann Fox had (9-11 RX).", rows)) == []
