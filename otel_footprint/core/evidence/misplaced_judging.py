@@ -23,7 +23,7 @@ from otel_footprint.core.evidence.extract import Candidate
 from otel_footprint.core.evidence.misplaced import Asked, Placement
 from otel_footprint.core.evidence.misplaced_counts import says_numbers
 from otel_footprint.core.evidence.misplaced_rows import Row
-from otel_footprint.core.evidence.misplaced_tables import words_of
+from otel_footprint.core.evidence.misplaced_tables import Words
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.verdicts import Misplaced, Status
 
@@ -69,8 +69,8 @@ def place(
     eligible = _with_rows(window)
     if not eligible:
         return []
-    words = words_of(text)
-    sources = row_names.naming({word for _, _, word in words}, eligible)
+    words = Words(text)
+    sources = row_names.naming(words.present, eligible)
     if not sources:
         return []
     placement = Placement(text, words, [source.carried.tables for source in sources])

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence.misplaced_rows import Row, Tables
+from otel_footprint.core.evidence.misplaced_tables import Words
 
 _END: Final = re.compile(r"[.!?\n;](?:(?<=[\n;])|[\"'”’)\]]*(?=\s+[\"'“‘(\[*_]*[A-Z\d]))")
 """It begins with the few characters that may end one, which makes the search fast."""
@@ -43,23 +44,23 @@ class Sentence(NamedTuple):
     inherited: bool = False
 
 
-def mentions_of(text: str, words: Sequence[tuple[int, int, str]], tables: Sequence[Tables]) -> list[Mention]:
+def mentions_of(text: str, words: Words, tables: Sequence[Tables]) -> list[Mention]:
     """Every mention in a text with these words, in order, none inside another."""
-    present = {word for _, _, word in words}
+    keys = words.keys
     longest_from: dict[str, int] = {}
     for one in tables:
-        for word in present & one.longest.keys():
+        for word in words.present & one.longest.keys():
             longest_from[word] = max(longest_from.get(word, 0), one.longest[word])
     found: list[Mention] = []
     end = 0
-    for at in [at for at, (_, _, word) in enumerate(words) if word in longest_from]:
+    for at in words.places(longest_from):
         if at < end:
             continue
-        for length in range(min(longest_from[words[at][2]], len(words) - at), 0, -1):
-            name = tuple([word for _, _, word in words[at : at + length]])
+        for length in range(min(longest_from[keys[at]], len(keys) - at), 0, -1):
+            name = tuple(keys[at : at + length])
             rows = tuple([row for one in tables for row in one.names.get(name, ())])
             if rows:
-                found.append(Mention(words[at][0], words[at + length - 1][1], rows))
+                found.append(Mention(*words.span(at, at + length - 1), rows))
                 end = at + length
                 break
     return _merged(text, found)

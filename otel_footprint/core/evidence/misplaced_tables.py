@@ -30,6 +30,7 @@ MAX_TEXT: Final = 65_536
 MAX_CELLS: Final = 30_000
 MAX_NAME: Final = 60
 MAX_WORDS: Final = 8
+_MIN_WORD: Final = 3
 
 _VALUE: Final = re.compile(r"(?:.*[_. ])?(?:value|val|text|content|detail|details|description)s?", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.\-_][^\W_]+)*")
@@ -67,22 +68,50 @@ def _cells_of(record: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def key_of(word: str) -> str:
-    """How one word of a name is compared: letters alone as they stand, anything else in any case."""
+    """How one word of a name is compared: letters alone as they stand, anything else in any case; a possessive ending belongs
+    to none."""
+    if word[-1] == "s":
+        word = word.removesuffix(_ending(word))
     return word if word.isalpha() else word.lower().replace("\u2019", "'")
 
 
-def words_of(text: str) -> list[tuple[int, int, str]]:
-    """The words of a text with their spans; a possessive ending belongs to none."""
-    found: list[tuple[int, int, str]] = []
-    for match in _WORD.finditer(text):
-        word = match[0]
-        start, end = match.span()
-        if not word.isalpha():
-            if word[-2:] in ("'s", "\u2019s"):
-                word, end = word[:-2], end - 2
-            word = key_of(word)
-        found.append((start, end, word))
-    return found
+def _ending(word: str) -> str:
+    """The possessive ending of a word."""
+    return word[-2:] if word[-2:] in ("'s", "\u2019s") else ""
+
+
+def keys_of(text: str) -> list[str]:
+    """The words of a text as they are compared."""
+    return [word if word.isalpha() else key_of(word) for word in _WORD.findall(text)]
+
+
+class Words:
+    """The words of a text: ``keys`` in order, as they are compared, and where each stands."""
+
+    __slots__ = ("_matches", "_text", "keys", "present")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._matches: list[re.Match[str]] | None = None
+        self.keys = keys_of(text)
+        self.present = frozenset(self.keys)
+
+    def places(self, wanted: Iterable[str]) -> list[int]:
+        """The numbers of the words that are among some, each of which is present, in order."""
+        found: list[int] = []
+        keys = self.keys
+        for key in wanted:
+            at = -1
+            for _ in range(keys.count(key)):
+                at = keys.index(key, at + 1)
+                found.append(at)
+        return sorted(found)
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Where the words from one to another stand, without a possessive ending."""
+        if self._matches is None:
+            self._matches = list(_WORD.finditer(self._text))
+        return self._matches[first].start(), self._matches[last].end() - len(_ending(self._matches[last][0]))
 
 
 @lru_cache(maxsize=4096)
@@ -94,14 +123,19 @@ def _index_names(table: Table, found: Tables) -> None:
     counts: dict[tuple[str, ...], list[Row]] = {}
     for row in table.rows:
         for name in row.names:
-            if name.isalnum() and name.isascii():
-                said = [name if name.isalpha() else name.lower()]
+            if name.isalpha() and name.isascii():
+                if len(name) < _MIN_WORD or name.islower():
+                    continue
+                said: tuple[str, ...] = (name,)
             else:
-                said = [word for _, _, word in words_of(name)]
-            if said and len(said) <= MAX_WORDS and (len(said) > 1 or _telling(said[0])):
-                rows = counts.setdefault(tuple(said), [])
-                if not rows or rows[-1] is not row:  # two names of a row may be one by their words
-                    rows.append(row)
+                said = tuple(keys_of(name))
+                if not said or len(said) > MAX_WORDS or (len(said) == 1 and not _telling(said[0])):
+                    continue
+            rows = counts.get(said)
+            if rows is None:
+                counts[said] = [row]
+            elif rows[-1] is not row:  # two names of a row may be one by their words
+                rows.append(row)
     names, longest = found.names, found.longest
     for words, rows in counts.items():
         if len(rows) <= 2 or len(rows) * 2 <= len(table.rows):
@@ -113,8 +147,8 @@ def _index_names(table: Table, found: Tables) -> None:
 def _telling(word: str) -> bool:
     """Whether one word is enough of a name to be recognised."""
     if word.isdigit():
-        return len(word) > 3
-    return len(word) > 2 and not (word.isalpha() and word.islower())
+        return len(word) > _MIN_WORD
+    return len(word) >= _MIN_WORD and not (word.isalpha() and word.islower())
 
 
 class _Reader:
@@ -307,8 +341,10 @@ def _named(table: Table) -> bool:
     if all(is_naming(name) or _is_value(name) for name in table.fields):
         return False
     if len(rows) > 1:
+        first = rows[0]
         for name in table.fields:
-            if not _proper(rows[0].text_of(name)):
+            text = first.text_of(name)
+            if not text[:1].isupper() or not _proper(text):
                 continue
             values = [row.text_of(name) for row in rows]
             if len(set(values)) == len(rows) and all(map(_proper, values)):

@@ -150,20 +150,14 @@ def _runs_with_digits(folded: str) -> Iterator[re.Match[str]]:
     """The runs of ``_RUN`` that hold a digit, found from their digits."""
     done = 0
     for digits in _DIGITS.finditer(folded):
-        start = digits.start()
-        if start < done:
+        at = digits.start()
+        if at < done:
             continue
-        while start > done:
-            char = folded[start - 1]
-            if char in SEPARATORS:
-                break
-            if char == "," and (start - 2 < done or folded[start - 2] == "," or folded[start - 2] in SEPARATORS):
-                break  # a comma that joins nothing
-            start -= 1
-        match = _RUN.match(folded, start)
-        if match is not None:
-            yield match
+        for match in _RUN.finditer(folded, max(done, folded.rfind(" ", done, at) + 1)):  # a run begins behind a space
             done = match.end()
+            if done > at:
+                yield match
+                break
 
 
 def scientific(spelled: str) -> str | None:

@@ -140,14 +140,14 @@ _DATE_FOLLOWS: Final = re.compile(r"[.,]?[ \u00a0]{0,4}(?:\d|the |(?:" + "|".joi
 
 def left_word(plain: str, start: int) -> tuple[int, str]:
     """The word before ``start`` in lower case, past blanks and a comma or full stop; with where it begins."""
-    last = start - 1
-    stop = max(0, start - 6)
-    while last >= stop and plain[last] in " \u00a0.,":
-        last -= 1
-    first = last
+    before = plain[max(0, start - 6) : start]
+    last = start - 1 - len(before) + len(before.rstrip(" \u00a0.,"))
     stop = max(0, last - 14)
-    while first >= stop and plain[first].isalpha():
-        first -= 1
+    first = plain.rfind(" ", stop, last + 1)
+    if first < 0 or not plain[first + 1 : last + 1].isalpha():
+        first = last
+        while first >= stop and plain[first].isalpha():
+            first -= 1
     if first == last or (first >= 0 and (plain[first].isdigit() or plain[first] == "_")):
         return start, ""
     return first + 1, plain[first + 1 : last + 1].lower()
