@@ -40,8 +40,11 @@ class AgentSpans:
 
     def add(self, span: Span | None, decisions: Decisions) -> None:
         """One call was decided; ``span`` is the call's."""
+        keys = _keys(span)
+        if not keys:
+            return
         with self._lock:
-            for key in _keys(span):
+            for key in keys:
                 self._by_parent[key] = self._by_parent.pop(key, Summary()).add(decisions)
             while len(self._by_parent) > _REMEMBERED:
                 self._by_parent.popitem(last=False)

@@ -220,12 +220,15 @@ class Runtime:
                 self._waiting.append(replace(hook_call, call=call))  # with what was carried, which is given out once
                 return None
             started = time.perf_counter()
-            with self.exclusively() as store:
-                call, declared = store.stripped(call) if findings is not None else (call, ())
-                decisions = store.observe(call, evidence=evidence, findings=findings, declared=declared)
+            self._busy = True
+            try:
+                call, declared = self._store.stripped(call) if findings is not None else (call, ())
+                decisions = self._store.observe(call, evidence=evidence, findings=findings, declared=declared)
                 if token is not None:
                     with boundary.guard("acting.complete"):
                         token.settle(call, decisions)
+            finally:
+                self._busy = False
             return call, decisions, time.perf_counter() - started
 
     @contextmanager
@@ -239,6 +242,8 @@ class Runtime:
                 self._busy = False
 
     def _count_dropped(self) -> None:
+        if self._store.evicted_conversations == self._dropped:
+            return
         with self.lock:
             dropped, self._dropped = (
                 self._store.evicted_conversations - self._dropped,

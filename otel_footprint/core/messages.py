@@ -217,12 +217,16 @@ class Message:
     @property
     def text(self) -> str:
         """The text parts joined, as the model reads them; without results, arguments and reasoning."""
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        parts = self.parts
+        if len(parts) == 1:  # as most have
+            part = parts[0]
+            return part.text if isinstance(part, Text) else ""
+        return "".join([part.text for part in parts if isinstance(part, Text)])
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls the application is to execute, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
     @property
     def result(self) -> ToolResult | None:

@@ -206,7 +206,7 @@ class Session:
     def size_bytes(self) -> int:
         """About how many bytes the conversation keeps alive."""
         words = 2 * (self._handed_in_chars + self._said_chars)
-        return 2_000 + words + sum(thread.size for thread in self.index)
+        return 2_000 + words + sum([thread.size for thread in self.index])
 
     def _thread_for(self, found: Found | None, question: Question) -> Thread:
         if found is not None and found.rule is not Rule.FORK:

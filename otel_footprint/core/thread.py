@@ -139,8 +139,8 @@ class Thread:
 
     def size_bytes(self) -> int:
         """About how many bytes it keeps alive."""
-        text = 2 * self.chars + sum(2 * slot.message.chars for slot in self.outputs)
-        system = sum(2 * message.chars for message in self.system)
+        text = 2 * self.chars + sum([2 * slot.message.chars for slot in self.outputs])
+        system = sum([2 * message.chars for message in self.system])
         kept = _SLOT_BYTES * (len(self.slots) + len(self.outputs)) + 200 * len(self.gone) + 150 * len(self.names)
         return text + system + kept + self.corpus.size_bytes + 2_000
 

@@ -52,7 +52,7 @@ def place_of(thread: Thread) -> Place:
     plain, outputs = thread.plain, thread.outputs
     asked = [(call.id, call.name) for slot in outputs for call in slot.message.tool_calls if call.id]
     return Place(
-        outputs=tuple(dict.fromkeys(slot.message.key for slot in outputs)),
+        outputs=tuple(dict.fromkeys([slot.message.key for slot in outputs])),
         last=plain[-1].key if plain else b"",
         whole=window_of(plain, len(plain)),
         asked=tuple(dict.fromkeys(asked)),

@@ -160,8 +160,8 @@ class Converter:
 
     def _keep(self, key: _Key, entry: tuple[Message, ...]) -> None:
         self._young[key] = entry
-        self._young_bytes += _PER_MESSAGE_BYTES + sum(message.chars for message in entry)
-        self._young_bytes += sum(_STRUCTURE_WEIGHT * len(piece) for piece in key if piece.__class__ is bytes)
+        self._young_bytes += _PER_MESSAGE_BYTES + sum([message.chars for message in entry])
+        self._young_bytes += sum([_STRUCTURE_WEIGHT * len(piece) for piece in key if piece.__class__ is bytes])
         if self._young_bytes > self._half:
             self._old, self._young, self._young_bytes = self._young, {}, 0
 
@@ -206,7 +206,7 @@ class Converter:
     def _convert_output(self, message: Any) -> tuple[Message, ...]:
         """An answer is converted as the input message that the next call will show it as."""
         assistant = PlainMessage(message.role or "assistant", tuple(message.parts), getattr(message, "name", None))
-        if role_of(assistant) != "assistant":
+        if assistant.role != "assistant" and role_of(assistant) != "assistant":
             assistant = PlainMessage("assistant", assistant.parts, assistant.name)
         if not assistant.parts:
             return (Message("assistant", ()),)

@@ -87,6 +87,7 @@ def facts_of(span: Span | None) -> Facts:
     """Everything known about the call whose completion hook is running."""
     invocation = INVOCATION.get()
     attributes = _attributes(span)
+    present = frozenset(attributes)  # what is not there is asked for most often, and the mapping raises inside for it
     data = getattr(invocation, "data", None)
     extra = getattr(invocation, "attributes", None)
     if not isinstance(extra, Mapping):
@@ -95,23 +96,26 @@ def facts_of(span: Span | None) -> Facts:
     if context is None:
         context = get_current()
 
-    def known(field: str, name: str) -> str | None:
+    def found(field: str, name: str) -> Any:
         value = getattr(data, field, None)
         if value is None:
-            value = attributes.get(name, extra.get(name))
+            value = attributes[name] if name in present else extra.get(name)
+        return value
+
+    def known(field: str, name: str) -> str | None:
+        value = found(field, name)
         return str(value) if value is not None else None
 
     def counted(field: str, name: str) -> int | None:
-        value = getattr(data, field, None)
-        if value is None:
-            value = attributes.get(name, extra.get(name))
+        value = found(field, name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
+    api = attributes[_API_TYPE] if _API_TYPE in present and _API_TYPE not in extra else extra.get(_API_TYPE)
     operation = getattr(invocation, "_operation_name", None) or known("operation_name", _OPERATION)
     if operation is None and get_value(INFERENCE_KEY, context) is not None:
         operation = "chat"
     conversation = getattr(invocation, "conversation_id", None) or known("conversation_id", _CONVERSATION_ID)
-    failed = _ERROR in extra or _ERROR in attributes or _status_is_error(span)
+    failed = _ERROR in extra or _ERROR in present or _status_is_error(span)
     return Facts(
         operation=operation,
         provider=known("provider_name", _PROVIDER),
@@ -120,13 +124,15 @@ def facts_of(span: Span | None) -> Facts:
         conversation_id=conversation if isinstance(conversation, str) else None,
         previous_response_id=known("request_previous_response_id", _PREVIOUS),
         agent=known("agent_name", _AGENT) or agent_of(context),
-        compacted=bool(getattr(data, "conversation_compacted", None) or attributes.get(_COMPACTED)),
-        joined=extra.get(_API_TYPE, attributes.get(_API_TYPE)) == "responses" or operation == "interactions.create",
+        compacted=bool(
+            getattr(data, "conversation_compacted", None) or (_COMPACTED in present and attributes[_COMPACTED])
+        ),
+        joined=api == "responses" or operation == "interactions.create",
         failed=failed,
         streamed=bool(
             getattr(data, "request_stream", None)
             or getattr(invocation, "_request_stream", None)
-            or attributes.get(_STREAM, invocation is None)
+            or (attributes[_STREAM] if _STREAM in present else invocation is None)
         ),
         input_tokens=counted("usage_input_tokens", _INPUT_TOKENS),
         output_tokens=counted("usage_output_tokens", _OUTPUT_TOKENS),

@@ -221,7 +221,7 @@ class _Reader:
         """Whether a call inside this one handed the same response on: same trace, id and texts, and it began later."""
         if facts.response_id is None or ref is None or facts.started_at is None:
             return False
-        texts = hash(tuple(answer.message.text for answer in answers))  # not the texts: they would be kept alive
+        texts = hash(tuple([answer.message.text for answer in answers]))  # not the texts: they would be kept alive
         key = (ref.trace_id, facts.response_id, texts)
         inner_start = self._ended.get(key)
         if inner_start is not None and facts.started_at < inner_start:
@@ -299,5 +299,5 @@ def _ref(span: Span | None) -> CallRef | None:
 def _tool_names(definitions: Sequence[Any] | None) -> tuple[str, ...] | None:
     if definitions is None:
         return None
-    names = (item.get("name") if isinstance(item, Mapping) else getattr(item, "name", None) for item in definitions)
-    return tuple(name for name in names if isinstance(name, str) and name)
+    names = [item.get("name") if isinstance(item, Mapping) else getattr(item, "name", None) for item in definitions]
+    return tuple([name for name in names if isinstance(name, str) and name])

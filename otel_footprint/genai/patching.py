@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+_PATCH: Final = "_otel_footprint_patch"
+"""Attribute of a replacement: its patch."""
 
 
 class Patch:
@@ -20,6 +23,7 @@ class Patch:
     def __init__(self, owner: Any, name: str, around: Callable[..., Any]) -> None:
         self._owner = owner
         self._name = name
+        self._around = around
         self._original = original = getattr(owner, name)
         self._own = owner.__dict__.get(name)
         self._active = True
@@ -30,8 +34,13 @@ class Patch:
                 return original(*args, **kwargs)
             return around(original, *args, **kwargs)
 
+        setattr(replacement, _PATCH, self)
         self._replacement = replacement
         setattr(owner, name, replacement)
+
+    def does(self, around: Callable[..., Any]) -> bool:
+        """Whether it is in force and calls this very function."""
+        return self._active and self._around is around
 
     def restore(self) -> None:
         """Put the original back, or leave an inert replacement under somebody else's wrapper. Can be called again."""
@@ -42,3 +51,9 @@ class Patch:
             delattr(self._owner, self._name)
         else:
             setattr(self._owner, self._name, self._own)
+
+
+def replaced_by(function: Any, around: Callable[..., Any]) -> bool:
+    """Whether this is a replacement in force that calls ``around``."""
+    known = getattr(function, _PATCH, None)
+    return isinstance(known, Patch) and known.does(around)

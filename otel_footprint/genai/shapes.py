@@ -141,8 +141,9 @@ def _convert_part(part: Any, role: Role) -> Part | None:
 
 def role_of(message: Any) -> Role:
     raw = message.role
-    name = str(getattr(raw, "value", raw) or "").rpartition(".")[2].lower()
-    role = _ROLES.get(name)
+    role = _ROLES.get(raw) if raw.__class__ is str else None
+    if role is None:  # an enumeration's, or spelled otherwise
+        role = _ROLES.get(str(getattr(raw, "value", raw) or "").rpartition(".")[2].lower())
     if role is not None and role not in ("user", "system"):
         return role
     kinds = {part.type for part in message.parts}
@@ -196,7 +197,7 @@ def plain_copy(value: Any, depth: int) -> Any:
         return value
     if depth > _MAX_DEPTH:
         return str(kind.__name__)
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return {str(key): plain_copy(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain_copy(item, depth + 1) for item in value]

@@ -54,7 +54,7 @@ from otel_footprint.genai.finishing import (
 )
 from otel_footprint.genai.google_steps import steps_as_messages
 from otel_footprint.genai.hook import FootprintHook
-from otel_footprint.genai.patching import Patch
+from otel_footprint.genai.patching import Patch, replaced_by
 from otel_footprint.genai.remembering import Remembered
 from otel_footprint.genai.sdks import on_stack
 
@@ -111,7 +111,10 @@ def _met(module: ModuleType) -> None:
 
 
 def _patch(owner: Any, name: str, around: Callable[..., Any]) -> Patch | None:
-    return Patch(owner, name, around) if owner is not None and hasattr(owner, name) else None
+    """None where there is nothing to replace, or it is replaced already where the module imported it from."""
+    if owner is None or not hasattr(owner, name) or replaced_by(getattr(owner, name), around):
+        return None
+    return Patch(owner, name, around)
 
 
 def _patch_handler(module: ModuleType) -> list[Patch | None]:

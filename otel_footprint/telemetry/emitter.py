@@ -31,7 +31,7 @@ from otel_footprint.core.evidence.verdicts import Posture
 from otel_footprint.core.findings.rows import Row
 from otel_footprint.telemetry.attributes import agent_attributes, call_attributes, limit_attributes
 from otel_footprint.telemetry.capture import Capture, CaptureLevel
-from otel_footprint.telemetry.event_plan import Events, PlannedEvent, within_limit
+from otel_footprint.telemetry.event_plan import NO_EVENTS, Events, PlannedEvent, within_limit
 from otel_footprint.telemetry.event_writer import EventsSetting, EventWriter
 from otel_footprint.telemetry.events import answered_events, events_of, filed_events, standing_events
 from otel_footprint.telemetry.instruments import Instruments, RevisionOutcome
@@ -109,7 +109,7 @@ class Emitter:
             self._measure(emission)
         span = _recording(emission.span)
         bounds = Bounds()
-        events = Events()
+        events = NO_EVENTS
         on_span, in_log = self._writer.wanted(span, results=bool(emission.decisions.judgements))
         if on_span or in_log:
             with guard("telemetry.events"):
@@ -167,7 +167,7 @@ class Emitter:
     def _write_told(self, make: MakesEvents, span: Span | None, context: Context) -> None:
         recording = _recording(span)
         on_span, in_log = self._writer.wanted(recording, results=True)
-        events = Events()
+        events = NO_EVENTS
         if on_span or in_log:
             with guard("telemetry.events"):
                 events = within_limit(list(make(self._capture, Bounds())))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import Attributes
@@ -51,6 +51,9 @@ class Events:
 
     made: tuple[Event, ...] = ()
     dropped: int = 0
+
+
+NO_EVENTS: Final = Events()
 
 
 def within_limit(planned: Sequence[PlannedEvent]) -> Events:

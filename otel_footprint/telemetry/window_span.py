@@ -22,7 +22,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from otel_footprint.boundary import guard
 from otel_footprint.core.call import CallRef
 from otel_footprint.telemetry import names
-from otel_footprint.telemetry.event_plan import Events
+from otel_footprint.telemetry.event_plan import NO_EVENTS
 from otel_footprint.telemetry.limits import Bounds, encodable
 from otel_footprint.telemetry.window_facts import VisitFacts, outcome_of, visit_attributes, visit_events
 
@@ -124,7 +124,7 @@ class WindowVisit(AbstractContextManager["WindowVisit"]):
         recording = span if span.is_recording() else None
         bounds = Bounds()
         on_span, in_log = self._tools.writer.wanted(recording, results=False)
-        events = Events()
+        events = NO_EVENTS
         if on_span or in_log:
             with guard("telemetry.events"):
                 events = visit_events(facts, self._tools.capture, bounds)

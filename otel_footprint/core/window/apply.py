@@ -81,7 +81,7 @@ def begins_turn(plan: Plan, index: int) -> bool:
 
 def results_in(message: Message) -> int:
     """How many tool results the message holds."""
-    return sum(1 for part in message.parts if isinstance(part, (ToolResult, ServerToolResult)))
+    return len([part for part in message.parts if isinstance(part, (ToolResult, ServerToolResult))])
 
 
 def inherit(thread: Thread, parent: Thread, shared: Mapping[int, Slot], call: Call) -> None:

@@ -209,14 +209,21 @@ def _compacted(window: tuple[Message, ...], comparison: Comparison) -> bool:
     return False
 
 
+def _compacts(messages: list[Message]) -> bool:
+    """Whether a message holds a compaction."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Compaction):
+                return True
+    return False
+
+
 def _with_edits(
     decision: WindowDecision, call: Call, window: tuple[Message, ...], added: Sequence[int]
 ) -> tuple[WindowDecision, str]:
     """The decision with what the provider says it did."""
     kinds: list[EditKind] = [edit.kind for edit in call.edits]
-    if any(isinstance(part, Compaction) for output in call.outputs for part in output.message.parts) or any(
-        isinstance(part, Compaction) for j in added for part in window[j].parts
-    ):
+    if _compacts([*[output.message for output in call.outputs], *[window[j] for j in added]]):
         kinds.append("summarize")
     if not kinds:
         return decision, "application"
