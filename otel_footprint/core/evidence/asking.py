@@ -51,11 +51,10 @@ class Asked:
         self.parts: tuple[tuple[str, Question | None], ...] | None = None
         if candidate.shape == "identifier" and not candidate.declared:
             # A person calls order W9502126 "9502126".
-            prefixed = _PREFIXED.fullmatch(candidate.form)
-            if prefixed is not None:
-                self.bare = Question(prefixed[1], rounding=False)
-            else:
+            if not candidate.form.isalnum():
                 self.parts = _parts(candidate.form, options)
+            elif (prefixed := _PREFIXED.fullmatch(candidate.form)) is not None:
+                self.bare = Question(prefixed[1], rounding=False)
 
     @property
     def needles(self) -> int:

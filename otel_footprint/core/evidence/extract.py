@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -255,6 +255,9 @@ def classify(spelled: str, min_digits: int) -> str | None:
     """``number`` or ``identifier`` for a form that is data, None for prose."""
     if _DIGIT.search(spelled) is None:
         return None
+    if spelled[0].isalpha():  # no number then, nor anything that begins with one
+        named = not spelled[-3:].isdigit() and _FIELD_NAME.fullmatch(spelled) is not None
+        return None if len(spelled) < 4 or named else "identifier"
     if _NUMBER.fullmatch(spelled):
         return "number" if _digits(spelled) >= min_digits else None
     glued = _GLUED.fullmatch(spelled)
@@ -301,7 +304,7 @@ def _hedged_too(value: typed.Typed) -> typed.Typed:
     """The upper end of a range whose lower end is called rounded (``about $226–$272``)."""
     for again in typed.find(f"about {value.text}"):
         if again.kind == value.kind and again.number == value.number:
-            return replace(again, start=value.start, end=value.end, text=value.text)
+            return again._replace(start=value.start, end=value.end, text=value.text)
     return value
 
 

@@ -53,17 +53,16 @@ class Question:
 
     def __init__(self, spelled: str, *, rounding: bool, tail: bool = False, literal: bool = False) -> None:
         exact = scientific(spelled) if rounding and "e" in spelled else None
-        forms: tuple[str, ...] = (spelled,) if exact is None else (spelled, exact)
-        self.forms = frozenset(forms)
+        self.forms = frozenset((spelled,) if exact is None else (spelled, exact))
         self.rounding = rounding
         self.tail = tail
         self.literal = literal or not SEPARATORS.isdisjoint(spelled)
-        self.needles = forms
         if "0" <= spelled[:1] <= "9":
-            needles: dict[str, None] = {}
-            for one in sorted(self.forms):
-                needles.update(dict.fromkeys(_needles(one, rounding)))
-            self.needles = tuple(needles)
+            self.needles = tuple(
+                dict.fromkeys([needle for one in sorted(self.forms) for needle in _needles(one, rounding)])
+            )
+        else:
+            self.needles = (spelled,)
 
 
 def _needles(spelled: str, rounding: bool) -> Iterator[str]:
@@ -192,7 +191,7 @@ class Haystack:
         return known
 
     def _search(self, question: Question) -> Grade:
-        folded = self.folded
+        folded = self._folded if self._folded is not None else self.folded
         short = len(self._raw) < _LONG
         best = Grade.NONE
         for place, needle in enumerate(question.needles):

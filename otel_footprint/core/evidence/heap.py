@@ -43,18 +43,45 @@ _AS_IT_STANDS: Final = re.compile(r"[^\"\x00-\x1f]+")
 """What of a string stands in the folded text as it is: a quote or a line break in it may not."""
 
 
-class Heap(Bulk):
-    """Some texts, read together. ``typed_too`` says that they are asked for typed values together as well."""
+class Pile:
+    """A few short texts read together: they are only asked which of them may carry a form."""
 
-    def __init__(self, texts: Sequence[Carried], *, typed_too: bool) -> None:
-        self.typed_too = typed_too
+    __slots__ = ("_folded", "_starts")
+
+    def __init__(self, texts: Sequence[Carried]) -> None:
+        folded = [one.haystack.folded for one in texts]
+        self._folded = "\n".join(folded)
+        self._starts = _starts(folded)
+
+    def places(self, question: Question) -> set[int]:
+        """The places of the texts that may carry the form."""
+        starts, folded = self._starts, self._folded
+        found: set[int] = set()
+        for needle in question.needles:
+            at = folded.find(needle)
+            while at >= 0:
+                place = bisect_right(starts, at)
+                found.add(place - 1)
+                at = folded.find(needle, starts[place])
+        return found
+
+
+def _starts(folded: Sequence[str]) -> list[int]:
+    """Where each of the joined texts begins, and where one after them would."""
+    return [0, *accumulate([len(one) + 1 for one in folded])]
+
+
+class Heap(Bulk):
+    """Much text of many, read together: they are asked for typed values together as well."""
+
+    def __init__(self, texts: Sequence[Carried]) -> None:
         self._texts = list(texts)
         self._by_itself: list[int] = []
-        self._whole = self._read_together() if typed_too else typed.Gathered()
+        self._whole = self._read_together()
         self._leaves = self._whole.strings or {}
         folded = [one.haystack.folded for one in texts]
         super().__init__(Haystack.of_folded("\n".join(folded)), result=True)
-        self._starts = [0, *accumulate(len(one) + 1 for one in folded)]
+        self._starts = _starts(folded)
         self._own: dict[int, typed.Gathered] = {}
         self._few = _FEW
         self._max_hits = MAX_HITS + _HITS_OF_EACH * len(texts)
@@ -70,7 +97,7 @@ class Heap(Bulk):
         folded = haystack.folded
         found: set[int] = set()
         for number, needle in enumerate(question.needles):
-            if (number and not haystack.spells_so(needle)) or (self.typed_too and self._lacks(needle)):
+            if (number and not haystack.spells_so(needle)) or self._lacks(needle):
                 continue
             at = haystack.find(needle)
             while at >= 0:
@@ -110,7 +137,7 @@ class Heap(Bulk):
     @cached_property
     def _phrases(self) -> str | None:
         """The strings that were read, folded; None where some were not looked at: too many, or under a key that is repeated."""
-        if not self.typed_too or self._by_itself or self._whole.strings is None:
+        if self._by_itself or self._whole.strings is None:
             return None
         if self._haystack.folded.count('"') != 2 * self._whole.quoted:
             return None

@@ -229,9 +229,9 @@ def _said(finding: Finding, asked: Asked, ground: Ground) -> None:
 def _carried(finding: Finding, asked: Asked, ground: Ground, work: Work) -> None:
     """``read`` or ``respelled`` by a result of the window."""
     grades = _grades(asked, ground)
-    exact = tuple(source for source, grade in grades if grade is Grade.TOKEN)
+    exact = [source for source, grade in grades if grade is Grade.TOKEN]
     if exact:
-        finding.status, finding.sources = "read", exact
+        finding.status, finding.sources = "read", tuple(exact)
         return
     near = tuple(source for source, _ in grades)
     enough = work.respelled(asked)

@@ -14,7 +14,7 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -143,7 +143,7 @@ class RowNames:
         self._read: dict[int, Carried] = {}
         self._by_word: dict[str, list[int]] = {}
 
-    def naming(self, words: Iterable[str], sources: Sequence[Source]) -> list[Source]:
+    def naming(self, words: Set[str], sources: Sequence[Source]) -> list[Source]:
         """Those of the sources that name a row by a name that starts with one of the words."""
         if len(self._read) > 2 * len(sources) + _KEPT:
             self._read.clear()  # most of them are no longer there
@@ -152,10 +152,15 @@ class RowNames:
             if id(source.carried) not in self._read:
                 self._enter(source.carried)
         by_word = self._by_word
-        may = {place for word in words if word in by_word for place in by_word[word]}
+        may = {place for word in words & by_word.keys() for place in by_word[word]}
         return [source for source in sources if id(source.carried) in may] if may else []
 
     def _enter(self, carried: Carried) -> None:
-        self._read[id(carried)] = carried
+        place = id(carried)
+        self._read[place] = carried
+        by_word = self._by_word
         for word in carried.tables.longest:
-            self._by_word.setdefault(word, []).append(id(carried))
+            if word in by_word:
+                by_word[word].append(place)
+            else:
+                by_word[word] = [place]

@@ -75,13 +75,11 @@ class Row:
         """Whether it has no cells."""
         return self.item is None and not self._cells
 
-    def text_of(self, name: str) -> str:
-        """What the first cell of a field says; empty where it has none, and where the object has a number."""
+    def texts(self) -> dict[str, str]:
+        """What the first cell of each field says; those of an object without its numbers."""
         if self.item is None:
-            cells = self._cells.get(name)
-            return cells[0] if cells is not None else ""
-        cell = self.item.get(name)
-        return cell.strip() if type(cell) is str else ""
+            return {name: cells[0] for name, cells in self._cells.items()}
+        return {name: cell.strip() for name, cell in self.item.items() if type(cell) is str}
 
     @property
     def spelled(self) -> frozenset[str]:

@@ -140,8 +140,9 @@ def _index_names(table: Table, found: Tables) -> None:
     for words, rows in counts.items():
         if len(rows) <= 2 or len(rows) * 2 <= len(table.rows):
             names[words] = (*names[words], *rows) if words in names else tuple(rows)
-            if longest.get(words[0], 0) < len(words):
-                longest[words[0]] = len(words)
+            word = words[0]
+            if word not in longest or longest[word] < len(words):
+                longest[word] = len(words)
 
 
 def _telling(word: str) -> bool:
@@ -341,12 +342,9 @@ def _named(table: Table) -> bool:
     if all(is_naming(name) or _is_value(name) for name in table.fields):
         return False
     if len(rows) > 1:
-        first = rows[0]
-        for name in table.fields:
-            text = first.text_of(name)
-            if not text[:1].isupper() or not _proper(text):
-                continue
-            values = [row.text_of(name) for row in rows]
+        texts = [row.texts() for row in rows]
+        for name in [name for name, text in texts[0].items() if text[:1].isupper() and _proper(text)]:
+            values = [found.get(name, "") for found in texts]
             if len(set(values)) == len(rows) and all(map(_proper, values)):
                 for row, value in zip(rows, values, strict=True):
                     row.names.append(value)

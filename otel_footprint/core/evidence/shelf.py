@@ -17,7 +17,7 @@ from typing import Final
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import NOTHING, Carried, values_of_words
 from otel_footprint.core.evidence.haystack import Question
-from otel_footprint.core.evidence.heap import Heap
+from otel_footprint.core.evidence.heap import Heap, Pile
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 
 SMALL: Final = 65_536
@@ -31,8 +31,9 @@ class Shelf:
 
     def __init__(self, texts: Iterable[Carried] = ()) -> None:
         self._texts: list[Carried] = list(texts)
-        self._heaps: list[tuple[int, Heap]] = []
+        self._heaps: list[tuple[int, Heap | Pile]] = []
         self._read = 0
+        self._dropped = False
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -44,23 +45,24 @@ class Shelf:
     def drop(self, place: int) -> None:
         """Forget a text; its place stays empty."""
         self._texts[place] = NOTHING
+        self._dropped = True
 
     def fork(self) -> Shelf:
         """A shelf that holds the same and goes its own way; what was read is shared."""
         other = type(self)(self._texts)
         other._heaps = list(self._heaps)
         other._read = self._read
+        other._dropped = self._dropped
         return other
 
     def places(self, question: Question) -> Sequence[int]:
         """The places of the texts that may carry the form, in order."""
-        texts = self._texts
         found: list[int] = []
-        for first, heap in self._caught_up():
+        for first, heap in self._heaps if self._read == len(self._texts) else self._caught_up():
             places = heap.places(question)
             if places:
-                found += [place for local in sorted(places) if texts[place := first + local] is not NOTHING]
-        return found
+                found += sorted(places) if not first else [first + local for local in sorted(places)]
+        return [place for place in found if self._texts[place] is not NOTHING] if self._dropped else found
 
     def holding(self, question: Question) -> list[Carried]:
         """The texts that may carry the form."""
@@ -74,7 +76,7 @@ class Shelf:
         last = len(texts)
         for first, heap in reversed(self._caught_up()):
             places: Iterable[int]
-            if heap.typed_too:
+            if isinstance(heap, Heap):
                 places = (first + local for local in heap.carrying(asked, has_year))
             else:
                 places = (place for place in range(first, last) if texts[place].match(asked, has_year))
@@ -84,13 +86,13 @@ class Shelf:
 
     def take_bounded(self) -> bool:
         """Whether, since the last time, a typed value could not be looked for everywhere."""
-        together = sum(heap.take_bounded() for _, heap in self._heaps if heap.typed_too)
+        together = sum(heap.take_bounded() for _, heap in self._heaps if isinstance(heap, Heap))
         return sum(text.take_bounded() for text in self._texts if text.is_bulky) + together > 0
 
-    def _caught_up(self) -> list[tuple[int, Heap]]:
+    def _caught_up(self) -> list[tuple[int, Heap | Pile]]:
         if self._read < len(self._texts):
             start = self._read
-            if self._heaps and not self._heaps[-1][1].typed_too:
+            if self._heaps and isinstance(self._heaps[-1][1], Pile):
                 start = self._heaps.pop()[0]
             size = 0
             for place in range(start, len(self._texts)):
@@ -103,9 +105,9 @@ class Shelf:
             self._read = len(self._texts)
         return self._heaps
 
-    def _heap(self, start: int, end: int) -> Heap:
+    def _heap(self, start: int, end: int) -> Heap | Pile:
         texts = self._texts[start:end]
-        return Heap(texts, typed_too=sum(len(one.text) + 1 for one in texts) > SMALL)
+        return Heap(texts) if sum([len(one.text) + 1 for one in texts]) > SMALL else Pile(texts)
 
 
 class Words(Shelf):

@@ -49,7 +49,7 @@ documents = st.one_of(
 
 
 def heap_of(*texts: str) -> Heap:
-    return Heap([Carried(text, result=True) for text in texts], typed_too=True)
+    return Heap([Carried(text, result=True) for text in texts])
 
 
 def phrase(spelled: str) -> Question:

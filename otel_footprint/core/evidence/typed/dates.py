@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
@@ -372,5 +371,5 @@ def _listed(
             return values or None
         values.append(value)
     if len(values) > 1 and values[-1].end > tail:
-        values[-1] = replace(values[-1], end=tail, text=plain[values[-1].start : tail])
+        values[-1] = values[-1]._replace(end=tail, text=plain[values[-1].start : tail])
     return values

@@ -12,7 +12,6 @@ Rules
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -193,4 +192,4 @@ def _zoned(value: Typed, zone: tuple[int, ...]) -> Typed:
         ]
         extra |= time_keys(minute, seconds[0] if seconds else None, zone)[1]
     dropped = {key for key in value.carried if isinstance(key, tuple) and str(key[0]).endswith("no zone")}
-    return replace(value, carried=frozenset((value.carried | extra) - dropped))
+    return value._replace(carried=frozenset((value.carried | extra) - dropped))

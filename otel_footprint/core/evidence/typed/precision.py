@@ -33,11 +33,12 @@ AS_WRITTEN: Final = "as written"
 _HALF: Final = Decimal("0.5")
 _TWENTIETH: Final = Decimal("0.05")
 _ONE: Final = Decimal(1)
+_STEPS: Final = tuple(_ONE.scaleb(-decimals) for decimals in range(16))
 
 
 def step_of(decimals: int) -> Decimal:
     """One unit in the last place written."""
-    return _ONE.scaleb(-decimals)
+    return _STEPS[decimals] if 0 <= decimals < len(_STEPS) else _ONE.scaleb(-decimals)
 
 
 def spread(number: Decimal, step: Decimal, hedge: Hedge | None) -> tuple[Decimal, Decimal]:
@@ -80,7 +81,7 @@ def wants_of(
     """The intervals that satisfy a stated number, per reading of its unit and for carriers that state none."""
     size = abs(number)
     step = step_of(decimals)
-    digits = significant(size, step)
+    digits = 0 if money else significant(size, step)  # of money only the decimals count
     scaled = decimals < 0 or hedge is not None
     loose = scaled or (decimals >= 2 if money else digits >= 2)
     bare_loose = scaled or (decimals >= 2 if money else digits >= (3 if decimals > 0 else 4))
