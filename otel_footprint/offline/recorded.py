@@ -31,6 +31,7 @@ from otel_footprint.offline.traces import by_span
 from otel_footprint.telemetry import names
 
 _Event = tuple[str, Mapping[str, Json]]
+_MAX_PLACES = 1_000
 _OURS = (names.EVENT_AGENT_EVIDENCE_CHECKED, names.EVENT_ARGUMENT_VALUE)
 
 
@@ -117,6 +118,9 @@ def _value(attributes: Mapping[str, Json]) -> ValueDocument:
     shape = attributes.get(names.VALUE_SHAPE)
     if isinstance(shape, str):
         document["shape"] = shape
+    places = attributes.get(names.VALUE_MISPLACED)
+    if isinstance(places, int) and not isinstance(places, bool) and 0 < places <= _MAX_PLACES:
+        document["misplaced"] = [{"span": [], "belongs_to": "", "named": ""} for _ in range(places)]
     carriers = attributes.get(names.VALUE_TOOL_CALL_IDS)
     if isinstance(carriers, list):
         document["carriers"] = [

@@ -182,7 +182,7 @@ def _details(span: Span, all_values: bool) -> list[Text]:
     for event in span.events:
         if event.name == names.EVENT_EVIDENCE_VALUE:
             status = event.attributes.get(names.VALUE_STATUS)
-            if all_values or status not in _QUIET_STATUSES:
+            if all_values or status not in _QUIET_STATUSES or names.VALUE_MISPLACED in event.attributes:
                 lines.append(_value(event))
         elif event.name == names.EVENT_ARGUMENT_VALUE:
             if all_values or event.attributes.get(names.ARGUMENT_UNACCOUNTED) is True:
@@ -231,6 +231,8 @@ def _value(event: Event) -> Text:
         carrier = attributes.get(names.VALUE_TOOL)
         name = f"{carrier} " if isinstance(carrier, str) else ""
         line.append(f" from {name}{', '.join(carriers)}", style="dim")
+    if isinstance(attributes.get(names.VALUE_MISPLACED), int):
+        line.append(" beside the name of another row", style="yellow")
     return line
 
 

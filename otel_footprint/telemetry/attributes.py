@@ -157,6 +157,8 @@ def answer_attributes(answer: AnswerSummary) -> Attributes:
         names.EVIDENCE_EARLIER_TURNS_ONLY: answer.earlier_turns_only,
         names.EVIDENCE_TOOL_RESULTS_THIS_TURN: answer.tool_results_this_turn,
     }
+    if answer.misplaced:
+        attributes[names.EVIDENCE_MISPLACED] = answer.misplaced
     if answer.reasons:
         attributes[names.EVIDENCE_REASONS] = list(answer.reasons)
         attributes[names.EVIDENCE_REASON] = answer.reasons[0]

@@ -154,6 +154,8 @@ def _value(value: Value, index: int, choice: int, capture: Capture, bounds: Boun
         names.VALUE_OCCURRENCES: len(value.spans),
     }
     _add_found(attributes, value, index, capture, bounds)
+    if value.misplaced:
+        attributes[names.VALUE_MISPLACED] = len(value.misplaced)
     return attributes
 
 

@@ -83,6 +83,7 @@ class Instruments:
         self._posture: Final = posture
         self._answers: Final = _counter(meter, names.METRIC_ANSWERS)
         self._values: Final = _counter(meter, names.METRIC_EVIDENCE_VALUES)
+        self._misplaced: Final = _counter(meter, names.METRIC_EVIDENCE_MISPLACED)
         self._arguments: Final = _counter(meter, names.METRIC_ARGUMENTS_VALUES)
         self._evictions: Final = _counter(meter, names.METRIC_WINDOW_EVICTIONS)
         self._visits: Final = _counter(meter, names.METRIC_WINDOW_VISITS)
@@ -172,6 +173,9 @@ class Instruments:
         for (status, shape), number in tally(kinds).items():
             self._seed_shape(shape)
             self._values.add(number, {names.LABEL_STATUS: status, names.LABEL_SHAPE: shape}, context)
+        for value in judgement.values:
+            if value.misplaced:
+                self._misplaced.add(len(value.misplaced), {names.LABEL_SHAPE: self._shapes.label(value.shape)}, context)
 
     def arguments(self, call: CallJudgement, context: Context) -> None:
         """The values that one emitted tool call passes on."""
@@ -217,6 +221,7 @@ class Instruments:
         for status in STATUSES:
             self._values.add(0, {names.LABEL_STATUS: status})
             self._arguments.add(0, {names.LABEL_STATUS: status})
+        self._misplaced.add(0)
         for outcome in VISIT_OUTCOMES:
             self._visits.add(0, {names.LABEL_OUTCOME: outcome})
         for reason in REFUSAL_REASONS:
@@ -257,6 +262,7 @@ class Instruments:
     def _seed_shape(self, shape: str) -> None:
         if shape not in self._seeded_shapes:
             self._seeded_shapes[shape] = None
+            self._misplaced.add(0, {names.LABEL_SHAPE: shape})
             for status in STATUSES:
                 self._values.add(0, {names.LABEL_STATUS: status, names.LABEL_SHAPE: shape})
 

@@ -84,6 +84,7 @@ EVIDENCE_STATUS: Final[Mapping[str, str]] = {
     "unsupported": "agentfootprint.evidence.status.unsupported",
 }
 EVIDENCE_EARLIER_TURNS_ONLY: Final = "agentfootprint.evidence.earlier_turns_only"
+EVIDENCE_MISPLACED: Final = "agentfootprint.evidence.misplaced"
 EVIDENCE_TOOL_RESULTS_THIS_TURN: Final = "agentfootprint.evidence.tool_results_this_turn"
 EVIDENCE_CHOICE: Final = "agentfootprint.evidence.choice"
 EVIDENCE_CHOICES: Final = "agentfootprint.evidence.choices"
@@ -177,6 +178,7 @@ VALUE_EVICTED_DECISION: Final = "agentfootprint.value.evicted_decision"
 VALUE_EVICTED_DECIDED_BY: Final = "agentfootprint.value.evicted_decided_by"
 VALUE_EVICTED_TOOL: Final = "agentfootprint.value.evicted_tool"
 VALUE_EVICTED_TOOL_CALL_ID: Final = "agentfootprint.value.evicted_tool_call_id"
+VALUE_MISPLACED: Final = "agentfootprint.value.misplaced"
 VALUE_TEXT: Final = "agentfootprint.value.text"
 ARGUMENTS_CANDIDATES: Final = "agentfootprint.arguments.candidates"
 ARGUMENTS_UNACCOUNTED: Final = "agentfootprint.arguments.unaccounted"
@@ -352,6 +354,11 @@ METRIC_EVIDENCE_VALUES: Final = Metric(
     name="agentfootprint.evidence.values",
     unit="{value}",
     brief="Values that answers state.",
+)
+METRIC_EVIDENCE_MISPLACED: Final = Metric(
+    name="agentfootprint.evidence.misplaced",
+    unit="{place}",
+    brief="Places at which a value of an answer stands beside the name of another row than those that carry it. Advice.",
 )
 METRIC_EVIDENCE_REVISIONS: Final = Metric(
     name="agentfootprint.evidence.revisions",

@@ -49,6 +49,7 @@ class AnswerSummary:
     choice: int
     choices: int
     tool_results_this_turn: int
+    misplaced: int = 0
 
     @classmethod
     def of(cls, judgement: Judgement, decisions: Decisions) -> AnswerSummary:
@@ -66,6 +67,7 @@ class AnswerSummary:
             choice=judgement.choice,
             choices=len(decisions.judgements),
             tool_results_this_turn=decisions.tool_results_this_turn,
+            misplaced=judgement.misplaced,
         )
 
     @classmethod

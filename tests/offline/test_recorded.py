@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from otlp_cases import SECOND, TRACE, attributes, span, trace
 
 from otel_footprint.core.evidence.options import Evidence
@@ -145,3 +146,11 @@ def test_recorded_arguments_stand_with_the_answer_after_them() -> None:
     assert (alone.document["answers"], len(alone.arguments)) == ([], 1)
     (plain,) = recorded(trace(call, answer))
     assert plain.document["answers"][0]["arguments"] == []
+
+
+@pytest.mark.parametrize(("recorded_as", "places"), [(2, 2), (None, 0), ("2", 0), (True, 0), (-1, 0), (10**9, 0)])
+def test_a_misplaced_value_keeps_in_how_many_places(recorded_as: object, places: int) -> None:
+    event = value_event("read", **({} if recorded_as is None else {names.VALUE_MISPLACED: recorded_as}))
+    (found,) = recorded(trace(recorded_span(1, events=[checked_event(), event])))
+    value = found.document["answers"][0]["values"][0]
+    assert value["misplaced"] == [{"span": [], "belongs_to": "", "named": ""}] * places

@@ -104,6 +104,17 @@ def test_the_tree() -> None:
     assert "value read from c2" in rendered(span(2, attributes=ANSWERED, events=EVENTS), all_values=True)
 
 
+def test_the_tree_shows_a_value_beside_the_name_of_another_row_though_it_was_read() -> None:
+    facts = {names.VALUE_STATUS: "read", names.VALUE_SHAPE: "number", names.VALUE_MISPLACED: 1}
+    events = (
+        Event(names.EVENT_EVIDENCE_VALUE, 0, facts),
+        Event(names.EVENT_EVIDENCE_VALUE, 0, {names.VALUE_STATUS: "read"}),
+    )
+    assert [line.strip("│├└─ ") for line in rendered(span(1, events=events)).splitlines()][2:] == [
+        "value read (number) beside the name of another row"
+    ]
+
+
 def test_the_tree_shows_arguments_that_nothing_accounts_for() -> None:
     def passed(status: str, *, unaccounted: bool) -> Event:
         given: dict[str, Any] = {

@@ -29,6 +29,7 @@ from otel_footprint.core.evidence.verdicts import (
     Derivation,
     EvictedBy,
     Judgement,
+    Misplaced,
     Posture,
     Reason,
     Value,
@@ -196,6 +197,14 @@ RICH = decisions(
     ),
 )
 """A call that shows everything but what the limits leave out."""
+
+MISPLACED = decisions(
+    judgement(
+        value("AB-1234"),
+        value("1912", shape="number", misplaced=(Misplaced((20, 24), "Alan Turing", "Ada Lovelace"),) * 2),
+    )
+)
+"""An answer that states a value beside the name of another row, twice."""
 
 OVERFULL = decisions(
     judgement(

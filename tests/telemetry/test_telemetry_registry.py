@@ -32,6 +32,7 @@ from otel_footprint.telemetry.window_facts import VisitFacts
 from tests.telemetry.findings_cases import DISPATCHING, FOUND, HOSTILE, TOLD, any_changes, change
 from tests.telemetry.telemetry_cases import (
     CALL,
+    MISPLACED,
     OVERFULL,
     RICH,
     Pipeline,
@@ -238,7 +239,9 @@ def test_everything_emitted_is_registered_and_everything_registered_is_emitted(p
         for standing in get_args(AnswerStanding)
     ]
     found = (FOUND, DISPATCHING, HOSTILE, told, *standings)
-    _emit_all(pipeline, RICH, OVERFULL, decisions(statuses), several, draft, *verdicts, *found, visits=visits)
+    _emit_all(
+        pipeline, RICH, MISPLACED, OVERFULL, decisions(statuses), several, draft, *verdicts, *found, visits=visits
+    )
     planned = PlannedFacts(is_revision=True, stream_unheld=True)
     pipeline.emit(pipeline.emitter(), decisions(), Call(messages=(), now=0.0, planned=planned))
     folded = Call(messages=(), now=0.0, edits=(ProviderEdit("summarize", "compaction"),))

@@ -189,6 +189,11 @@ class Judgement:
         return counts
 
     @property
+    def misplaced(self) -> int:
+        """At how many places a value stands beside the name of another row."""
+        return sum([len(value.misplaced) for value in self.values])
+
+    @property
     def worst_status(self) -> Status | None:
         """The last status in order of precedence that a value holds; a flagged one before any that is not."""
         if not self.values:
