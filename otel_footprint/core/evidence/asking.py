@@ -70,6 +70,9 @@ def _parts(spelled: str, options: Evidence) -> tuple[tuple[str, Question | None]
     alternatives = "/" in spelled
     parts: list[tuple[str, Question | None]] = []
     for piece in pieces:
+        if piece.isalpha():
+            parts.append((piece, None))
+            continue
         is_data = classify(piece, options.min_digits) is not None
         if not is_data and (alternatives or not _LABEL.fullmatch(piece)):
             is_data = any("0" <= char <= "9" for char in piece)

@@ -110,6 +110,10 @@ def clean(number: float | int | Decimal) -> Decimal | None:
     exact = number if isinstance(number, Decimal) else Decimal(repr(number))
     if not exact.is_finite() or abs(exact.adjusted()) > 20:
         return None
+    written = str(exact)
+    point = written.find(".")
+    if (point < 0 or len(written) - point <= 7) and "E" not in written:
+        return exact
     exponent = exact.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -6:
         exact = round(exact, 6)
