@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final
 
-from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, form, forms_of, groups_digits, scientific
+from otel_footprint.core.evidence.normal import MAX_TOKEN, SEPARATORS, fold, forms_of, groups_digits, scientific
 from otel_footprint.core.evidence.reader import flat, folded_json, reads_as_it_stands
 from otel_footprint.core.evidence.typed import Gathered
 
@@ -235,7 +235,7 @@ class Haystack:
         token = folded[left:right]
         if "," in token and left < self.json_end and not quotes.inside(left):
             # Outside of strings a comma of JSON separates, whatever stands around it.
-            spelled = {form(part) for part in token.split(",")}
+            spelled = {found for part in token.split(",") for found in forms_of(part, rounding=question.rounding)}
             return Grade.TOKEN if not spelled.isdisjoint(question.forms) else Grade.NONE
         for spelled_form in forms_of(token, rounding=question.rounding):
             if spelled_form in question.forms:

@@ -58,6 +58,12 @@ def test_raw_search_equals_the_index(content: str, extra: list[str]) -> None:
         assert found == (not question.forms.isdisjoint(indexed)), (asked, content)
 
 
+def test_a_number_in_scientific_notation_is_told_beside_a_comma_of_json_too() -> None:
+    asked = Question("0.00006103515625", rounding=True)
+    assert Haystack("[[6.103515625e-05,100]]", result=True).grade(asked) is Grade.TOKEN
+    assert Haystack("[[16.103515625e-05,100]]", result=True).grade(asked) is Grade.NONE
+
+
 def test_raw_search_equals_the_index_on_real_results(shared_data: Path) -> None:
     path = shared_data / "tau2" / "airline.jsonl"
     checked = 0
