@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from otel_footprint.core.messages import Authored, Message
+from otel_footprint.core.per_call import per_call
 
 if TYPE_CHECKING:
     from otel_footprint.core.evidence.verdicts import Posture
@@ -28,7 +29,7 @@ class CallRef:
     trace_flags: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Output:
     """One choice the model gave.
 
@@ -116,7 +117,7 @@ class PlannedFacts:
     findings: FindingsFacts | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@per_call(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call. Times are Unix seconds.
 

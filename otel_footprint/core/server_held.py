@@ -10,11 +10,11 @@ Rules
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from otel_footprint.core.call import Call
 from otel_footprint.core.messages import Message
+from otel_footprint.core.per_call import per_call
 from otel_footprint.core.state.values import SavedResponse, SavedThread
 from otel_footprint.core.thread import Thread
 
@@ -22,7 +22,7 @@ _RESPONSES_LIMIT: Final = 64
 """How many responses of one thread may still be named as the previous one."""
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class _Held:
     """Where in a thread a response stands: its window is the first ``sent`` messages, while ``epoch`` is the thread's.
 
@@ -36,7 +36,7 @@ class _Held:
     unseen: bool
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Read:
     """What the model read in a call, and the thread it is tied to where the provider holds the window."""
 

@@ -10,11 +10,11 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
 from otel_footprint.core.messages import Message
+from otel_footprint.core.per_call import per_call
 from otel_footprint.core.thread import Thread, opening_of
 
 _Asked: TypeAlias = tuple[str | None, str]
@@ -23,7 +23,7 @@ _Whole: TypeAlias = tuple[bytes, int, bytes, bytes, bytes]
 _K = TypeVar("_K")
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Place:
     """What a thread is looked up by, as its last call left it.
 

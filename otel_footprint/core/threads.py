@@ -29,12 +29,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from typing import Final
 
 from otel_footprint.core.messages import Message
+from otel_footprint.core.per_call import per_call
 from otel_footprint.core.thread import Thread, opening_of
 from otel_footprint.core.thread_index import ThreadIndex, window_of
 from otel_footprint.core.window.observe import alike, but_for_digits, same_calls
@@ -60,7 +60,7 @@ class Rule(Enum):
     """As HOLDS, by the calls of its output alone: their ids, names and arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Found:
     """A thread, and the rule that found it."""
 
@@ -68,7 +68,7 @@ class Found:
     thread: Thread
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Question:
     """What is asked of an index: the call as far as its thread depends on it.
 

@@ -14,11 +14,12 @@ import time
 import timeit
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final
 
 from opentelemetry.context import Context, create_key, get_current, get_value, set_value
 from opentelemetry.trace import Span, StatusCode
+
+from otel_footprint.core.per_call import per_call
 
 INVOCATION: Final[ContextVar[Any]] = ContextVar("otel_footprint_finishing_invocation", default=None)
 """The invocation whose completion hook is being called, or None."""
@@ -59,7 +60,7 @@ _STREAM: Final = "gen_ai.request.stream"
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@per_call(frozen=True, slots=True, kw_only=True)
 class Facts:
     """About one call. ``started_at`` in Unix seconds; ``joined``: its output items are one answer.
 

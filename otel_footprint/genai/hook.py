@@ -17,7 +17,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -28,6 +27,7 @@ from otel_footprint.boundary import guard
 from otel_footprint.core.call import MODEL_OPERATIONS, Call, CallRef, Output
 from otel_footprint.core.madeup_ids import paired
 from otel_footprint.core.messages import Compaction, Message
+from otel_footprint.core.per_call import per_call
 from otel_footprint.genai.convert import Converter
 from otel_footprint.genai.finishing import INVOCATION, OUTER_SPAN, WHOLE_INPUTS, Facts, facts_of, tools_run
 
@@ -56,7 +56,7 @@ class CompletionHook(Protocol):
         """``inputs``, ``outputs``, ``system_instruction``, ``tool_definitions``, ``span``, ``log_record``."""
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class HookCall:
     """One finished call. ``span`` has not ended yet, and may not be recording; ``context`` is the call's own."""
 

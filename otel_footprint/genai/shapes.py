@@ -13,7 +13,6 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from otel_footprint.core.messages import (
@@ -30,6 +29,7 @@ from otel_footprint.core.messages import (
     ToolCall,
     ToolResult,
 )
+from otel_footprint.core.per_call import per_call
 
 _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
@@ -51,7 +51,7 @@ _OPAQUE_KINDS: Final = frozenset({"image", "audio", "video", "document"})
 _MODELS_PARTS: Final = frozenset({"tool_call", "reasoning", "server_tool_call", "server_tool_call_response"})
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class PlainPart:
     """A part with the fields of the conventions' objects that are read."""
 
@@ -66,7 +66,7 @@ class PlainPart:
     modality: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class PlainMessage:
     """A message with the fields of the conventions' objects that are read."""
 

@@ -12,7 +12,6 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -29,6 +28,7 @@ from otel_footprint.core.call import Call
 from otel_footprint.core.decisions import Decisions
 from otel_footprint.core.evidence.verdicts import Posture
 from otel_footprint.core.findings.rows import Row
+from otel_footprint.core.per_call import per_call
 from otel_footprint.telemetry.attributes import agent_attributes, call_attributes, limit_attributes
 from otel_footprint.telemetry.capture import Capture, CaptureLevel
 from otel_footprint.telemetry.event_plan import NO_EVENTS, Events, PlannedEvent, within_limit
@@ -50,7 +50,7 @@ SCOPE: Final = "otel_footprint"
 """The instrumentation scope of our metrics, log events and window spans."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@per_call(frozen=True, slots=True, kw_only=True)
 class Emission:
     """One completed call with what was decided about it.
 

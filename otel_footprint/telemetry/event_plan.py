@@ -7,9 +7,9 @@ remainder is counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
+from otel_footprint.core.per_call import per_call
 from otel_footprint.telemetry import names
 from otel_footprint.telemetry.attributes import Attributes
 from otel_footprint.telemetry.limits import MAX_EVENTS
@@ -42,7 +42,7 @@ class Event(NamedTuple):
         return self.name == names.EVENT_GEN_AI_EVALUATION_RESULT
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Events:
     """``made`` are the events that go out, in order: those of the span, and every evaluation result.
 

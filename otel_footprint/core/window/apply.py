@@ -14,19 +14,20 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from otel_footprint.core.call import Call, CallRef, PlannedFacts
 from otel_footprint.core.feeding import feed, say_system
 from otel_footprint.core.findings.ledger import At
 from otel_footprint.core.messages import Message, ServerToolResult, ToolResult
+from otel_footprint.core.per_call import per_call
 from otel_footprint.core.thread import Slot, Thread
 from otel_footprint.core.turns import calls_in_turn
 from otel_footprint.core.window.change import Plan
 from otel_footprint.core.window.observe import compare
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Counts:
     """Where a call stands: the turn, the call in that turn, and how many tool results the turn has served.
 

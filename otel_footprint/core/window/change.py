@@ -17,12 +17,13 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from otel_footprint.core.call import Call, EditKind, PlannedFacts
 from otel_footprint.core.decisions import Eviction, Rewrite, WindowChange, WindowDecision
 from otel_footprint.core.messages import Compaction, Message
+from otel_footprint.core.per_call import per_call
 from otel_footprint.core.stubs import begins_with
 from otel_footprint.core.thread import Gone, Slot, Thread
 from otel_footprint.core.window.observe import Comparison, alike, compare, decide
@@ -31,7 +32,7 @@ from otel_footprint.core.window.planned_call import decided_comparison
 _ORDER: Final[tuple[WindowDecision, ...]] = ("start", "reset", "summarize", "clear", "evict", "rewrite", "append")
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class Plan:
     """What a call does to its thread.
 
