@@ -136,6 +136,7 @@ class ThreadIndex:
 
 
 def _remove(threads: dict[_K, dict[Thread, None]], key: _K, thread: Thread) -> None:
-    threads[key].pop(thread, None)
-    if not threads[key]:
+    here = threads[key]
+    here.pop(thread, None)
+    if not here:
         del threads[key]

@@ -28,12 +28,13 @@ from otel_footprint.core.evidence.verdicts import (
     Verdict,
 )
 from otel_footprint.core.findings.rows import Row
+from otel_footprint.core.per_call import per_call
 from otel_footprint.telemetry.standing_summary import FindingsSummary
 
 WORST_FIRST: Final[tuple[Verdict, ...]] = ("ungrounded", "inconclusive", "not_applicable", "grounded", "no_claims")
 
 
-@dataclass(frozen=True, slots=True)
+@per_call(frozen=True, slots=True)
 class AnswerSummary:
     """One call's answer in words and numbers. ``choice`` is the one it is about, of ``choices`` that were judged."""
 
