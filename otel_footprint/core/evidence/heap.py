@@ -3,6 +3,7 @@
 Rules
 -----
 - The folded texts are joined, a line each; what is found belongs to the text in whose stretch it stands.
+- A few short texts make a pile, which is only asked for forms; a heap is much text, and asked for typed values too.
 - A form is found by its needles, each text that holds one may carry it. Several words with a digit can only stand in a
   string that was read: where none of those holds them, the text is not searched.
 - Typed values are found as in one long result (``bulk``): numbers in arrays for all of them, strings that need reading read

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Final
 
 from otel_footprint.core.evidence.misplaced_lines import Grid, grids, number
@@ -34,6 +35,7 @@ _MIN_WORD: Final = 3
 
 _VALUE: Final = re.compile(r"(?:.*[_. ])?(?:value|val|text|content|detail|details|description)s?", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.\-_][^\W_]+)*")
+_WHOLE: Final = itemgetter(0)
 _CELLS: Final = frozenset({str, int, float})
 _OBJECTS: Final = frozenset({dict})
 _PROPER: Final = re.compile(r"[^\W\d_][^\d]*", re.UNICODE)
@@ -88,12 +90,11 @@ def keys_of(text: str) -> list[str]:
 class Words:
     """The words of a text: ``keys`` in order, as they are compared, and where each stands."""
 
-    __slots__ = ("_matches", "_text", "keys", "present")
+    __slots__ = ("_matches", "keys", "present")
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._matches: list[re.Match[str]] | None = None
-        self.keys = keys_of(text)
+        self._matches = list(_WORD.finditer(text))
+        self.keys = [word if word.isalpha() else key_of(word) for word in map(_WHOLE, self._matches)]
         self.present = frozenset(self.keys)
 
     def places(self, wanted: Iterable[str]) -> list[int]:
@@ -109,8 +110,6 @@ class Words:
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Where the words from one to another stand, without a possessive ending."""
-        if self._matches is None:
-            self._matches = list(_WORD.finditer(self._text))
         return self._matches[first].start(), self._matches[last].end() - len(_ending(self._matches[last][0]))
 
 

@@ -2,8 +2,8 @@
 
 Rules
 -----
-- Texts are read together in heaps when something is asked for the first time after they were added; a small last heap is
-  read anew with those that came after it.
+- Texts are read together in heaps, short ones in a pile, when something is asked for the first time after they were added;
+  a pile is read anew with those that came after it.
 - A form only leaves texts out that cannot carry it: what stays is graded as it would be without this.
 - Results are asked for typed values by the heap where they are much text, else each by its own index.
 - Typed values of words go into one index for all of them, those of a long text are asked for by themselves.
