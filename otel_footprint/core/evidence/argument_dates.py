@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.judge import Finding, Ground
-from otel_footprint.core.evidence.shifted import calendar_day, steps_in
+from otel_footprint.core.evidence.shifted import calendar_days, steps_in
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.stated import ACCOUNTED
 from otel_footprint.core.evidence.verdicts import STATUSES, Derivation, Status
@@ -65,13 +65,14 @@ def asked_for(finding: Finding, findings: Sequence[Finding], ground: Ground) -> 
         return
     texts = [said.text for said in ground.said if len(said.text) <= MAX_WORDS][-MAX_TEXTS:]
     texts.reverse()
-    day = calendar_day(finding)
+    days = calendar_days(finding)
     clocks = [part for part in (value, *value.parts) if part.kind == "time"]
     found: list[_How | None] = []
-    if day is not None:
+    if days:
         dates = [part for part in value.parts if part.kind == "date"]
         carried = _carried(dates[0], ground) if dates else None
-        found.append(carried or _in_other_words(day, texts, ground))
+        in_words = (_in_other_words(day, texts, ground) for day in days)
+        found.append(carried or next((way for way in in_words if way is not None), None))
     if clocks:
         found.append(_hour(clocks[0], finding, findings, texts, ground))
     ways = [way for way in found if way is not None]

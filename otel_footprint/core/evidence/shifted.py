@@ -4,6 +4,7 @@ Rules
 -----
 - The number of days stands beside the date ("three days later", "next day", "a week after"); a range ("5 to 7 business
   days") states none. The date it starts from is one that the answer states and that is accounted for.
+- A date that reads two ways (05/06/2024) is each of them, the one that it starts from as well.
 - Work is bounded: what was not looked at leaves a date open, and ``bounded``.
 - "Tomorrow" and "yesterday" count from the day that someone called the present ("The current time is 2024-05-15"), where
   anybody did.
@@ -17,6 +18,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence.carried import Carried
@@ -53,19 +55,19 @@ _WORDS: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
 def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Source], said: Sequence[Carried]) -> None:
     """Give ``computed`` to the dates among ``findings`` that such a step reaches; ``said`` are the texts of people."""
     wanted = [
-        (finding, day)
+        (finding, days)
         for finding in findings
         if finding.status is None
         and finding.candidate.shape in ("date", "datetime")
-        and (day := calendar_day(finding)) is not None
+        and (days := calendar_days(finding))
     ]
     if not wanted:
         return
-    known = {day for finding in findings if finding.status in ACCOUNTED and (day := calendar_day(finding)) is not None}
+    known = {day for finding in findings if finding.status in ACCOUNTED for day in calendar_days(finding)}
     asked_next = any(len(words.text) <= OWN_WORDS and _ASKED_NEXT.search(words.text) for words in said)
     marks = _Marks(findings, window)
     present = todays(said)
-    for finding, day in wanted:
+    for finding, days in wanted:
         for start, end in finding.candidate.spans[:MAX_PLACES]:
             beside = text[max(0, start - _BESIDE) : end + _BESIDE]
             if present and _RELATIVE.search(beside) is not None and len([*_DAYS.finditer(beside)]) == 1:
@@ -75,7 +77,7 @@ def shifted_dates(text: str, findings: Sequence[Finding], window: Sequence[Sourc
             steps = [*steps_in(beside)]
             if 1 not in steps and (asked_next or marks.beside(start, end)):
                 steps.append(1)
-            for step in steps:
+            for day, step in product(days, steps):
                 origin = day - timedelta(days=step)
                 if origin in known_here or (origin in present and _RELATIVE.search(beside) is not None):
                     finding.status = "computed"
@@ -164,15 +166,22 @@ def _clocks(finding: Finding) -> Iterator[str]:
 
 
 def calendar_day(finding: Finding) -> date | None:
-    """The full calendar date a value states; None for any other value."""
+    """The full calendar date a value states, the earlier of two that it may be; None for any other value."""
+    days = calendar_days(finding)
+    return days[0] if days else None
+
+
+def calendar_days(finding: Finding) -> tuple[date, ...]:
+    """The full calendar dates that a value may state, the earliest first; empty for any other value."""
     value = finding.candidate.value
     if value is None:
-        return None
+        return ()
+    days: set[date] = set()
     for one in (value, *value.parts):
         for key in one.asked:
             if isinstance(key, tuple) and len(key) == 4 and key[0] == "date":
                 try:
-                    return date(key[1], key[2], key[3])
+                    days.add(date(key[1], key[2], key[3]))
                 except ValueError:
-                    return None
-    return None
+                    continue
+    return tuple(sorted(days))

@@ -222,6 +222,8 @@ def test_an_identifier_as_a_person_spells_it(said: str, given: str, changed: str
         ("Move it to the next day", "2024-05-21", "2024-05-22", "date plus days"),
         ("push it back by one day, please", "2024-05-21", "2024-05-28", "date plus days"),
         ("three weeks later", "2024-06-10", "2024-06-11", "date plus days"),
+        ("a week after 2024-05-29", "05/06/2024", "05/07/2024", "date plus days"),
+        ("a week after 2024-04-29", "05/06/2024", "05/07/2024", "date plus days"),
         ("Search May 20 to May 25.", "2024-05-23", "2024-05-26", "date in range"),
         ("2024-05-28 through 2024-06-02", "2024-05-31", "2024-06-05", "date in range"),
     ],
