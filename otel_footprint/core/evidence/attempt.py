@@ -17,13 +17,7 @@ from otel_footprint.core.evidence.replay import Replay
 from otel_footprint.core.evidence.search import Effort, Found, Target, search
 from otel_footprint.core.evidence.shifted import calendar_day
 from otel_footprint.core.evidence.stated import Operand, Stated, Unit, numeric
-from otel_footprint.core.evidence.stated_clocks import (
-    Clock,
-    clocks_of,
-    legs_of_groups,
-    spans_of_groups,
-    spans_of_neighbours,
-)
+from otel_footprint.core.evidence.stated_clocks import Clock, clocks_of, durations
 from otel_footprint.core.evidence.verdicts import Derivation
 
 if TYPE_CHECKING:
@@ -34,9 +28,9 @@ BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_EFFORT: Final = 20_000
 """Results of derivations that one answer may cost; a long answer full of arithmetic takes a thousand."""
 MAX_COUNT_DISTANCE: Final = 400
-_MOVING: Final = re.compile(r"\b(?:flight|flying|air|driving|riding|train)[ -]?time\b|\bin the air\b")
 _STEPS: Final = tuple(map(Decimal, ("86400", "3600", "60", "1", "0.000001")))
 """The largest of these, in seconds, that a stated duration is whole in, tells how exactly it was stated."""
+_HOUR: Final = 3_600
 _EXTREME: Final = re.compile(r"\b(?:lowest|cheapest|minimum|least|highest|maximum|most expensive)\b")
 _REST: Final = re.compile(r"\b(?:remain\w*|rest|other|left|off|instead|missing|balance)\b", re.IGNORECASE)
 
@@ -63,6 +57,7 @@ class Attempt:
         self._written = {equation.at: equation for equation in equations(extraction.text)}
         self._closed: set[int] = set()
         self._round = 0
+        self._clocks_known: tuple[int, list[Clock]] = (-1, [])  # the times that are accounted for, as of which round
         self._tried: dict[int, int] = {}  # the round after which a value was given up for good
         rows = self.near_rows
         # What does not depend on the value is worked out once.
@@ -186,15 +181,14 @@ class Attempt:
         if unit == "quantity":
             return []
         if unit == "duration":
-            moving = _MOVING.search(self.near_rows.line(place)) is not None
+            line = self.near_rows.line(place)
+            only = 2 if place.number % _HOUR == 0 else None  # some two of many times are whole hours apart
             return [
                 Family("sum", 1, lambda: ways.groups(near, place)),
                 Family("duration between dates", 1, lambda: ways.date_spans(self._dates(at))),
-                Family("duration between times", 1 if moving else 0.25, lambda: spans_of_groups(self._clocks(), place)),
-                Family("sum of durations", 0.25, lambda: legs_of_groups(self._clocks(), place) if moving else iter(())),
-                Family("duration between times", 3, lambda: spans_of_neighbours(self._clocks(), place)),
-                Family("duration", 1, lambda: ways.clock_spans(self.near_rows.named)),
-                Family("duration", 4, lambda: ways.clock_spans(self.near_rows.rows)),
+                Family("duration between times", 0.25, lambda: durations(self._clocks(), place, line)),
+                Family("duration", 1, lambda: ways.clock_spans(self.near_rows.named, only=only)),
+                Family("duration", 4, lambda: ways.clock_spans(self.near_rows.rows, only=only)),
             ]
         if unit == "number":
             return self._number_families(place, near)
@@ -299,7 +293,9 @@ class Attempt:
         return found
 
     def _clocks(self) -> list[Clock]:
-        return clocks_of(self.stated, self.findings, self.around.accounted)
+        if self._clocks_known[0] != self._round:
+            self._clocks_known = self._round, clocks_of(self.stated, self.findings, self.around.accounted)
+        return self._clocks_known[1]
 
     def _dates(self, at: int) -> list[date]:
         """The dates that the answer states and that are accounted for, nearest to a place first."""

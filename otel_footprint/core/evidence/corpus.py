@@ -20,6 +20,7 @@ from typing import Final
 from otel_footprint.core.call import CallRef
 from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
 from otel_footprint.core.evidence.arguments import judge_arguments
+from otel_footprint.core.evidence.arithmetic import exactly
 from otel_footprint.core.evidence.carried import NOTHING, Carried, kept_bytes
 from otel_footprint.core.evidence.derive import Deriver
 from otel_footprint.core.evidence.judge import Ground, judge
@@ -41,7 +42,6 @@ from otel_footprint.core.messages import (
 
 _OPAQUE: Final = attrgetter("opaque")
 _UNREAD: Final = attrgetter("unread")
-
 
 MAX_LEFT: Final = 1_024
 """Results that left the window, the newest, which are kept."""
@@ -189,6 +189,7 @@ class Corpus:
         other._other_bytes = self._other_bytes
         return other
 
+    @exactly
     def judge(
         self,
         text: str,
@@ -225,6 +226,7 @@ class Corpus:
         """How many calls were added so far."""
         return self._calls_forgotten + len(self._calls)
 
+    @exactly
     def judge_call(
         self,
         call: ToolCall,

@@ -12,11 +12,12 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from otel_footprint.core.evidence.normal import fold
@@ -27,6 +28,8 @@ MAX_NUMBERS: Final = 20_000
 _MANY: Final = 4
 _SENSIBLE: Final = 10**21
 _PLAINLY_WRITTEN: Final = 20
+MAX_CLOCKS: Final = 30
+"""Clock times of one row that durations are made of."""
 _REMEMBERED_FIELDS: Final = 4_096
 _REMEMBERED_WORDS: Final = 2_048
 
@@ -55,7 +58,7 @@ class Cell(NamedTuple):
     money: bool
 
 
-_NO_LISTS: Final[Mapping[str, int]] = {}
+_NO_LISTS: Final[Mapping[str, int]] = MappingProxyType({})
 _NO_WORDS: Final[Set[str]] = frozenset()
 
 
@@ -79,13 +82,14 @@ class Row:
     names: set[str] = field(default_factory=set)
     cells: list[Cell] = field(default_factory=list)
     lists: Mapping[str, int] = field(default_factory=lambda: _NO_LISTS)
-    timed: tuple[str, ...] = ()
+    timed: Sequence[str] = ()
     tags: Set[str] = _NO_WORDS
 
     @property
     def clocks(self) -> list[int]:
-        """The clock times in it, in minutes."""
-        return [minutes for one in self.timed if (minutes := clock_minutes(one)) is not None]
+        """The first clock times in it, in minutes."""
+        found = (minutes for one in self.timed if (minutes := clock_minutes(one)) is not None)
+        return list(islice(found, MAX_CLOCKS))
 
     @property
     def kin(self) -> set[str]:
@@ -153,7 +157,10 @@ class _Reader:
             elif isinstance(item, list):
                 inner = Table()
                 if row is not None:
-                    row.lists = {**row.lists, path: len(item)}
+                    if isinstance(row.lists, dict):
+                        row.lists[path] = len(item)
+                    else:
+                        row.lists = {path: len(item)}
                 if len(item) >= _MANY and self._records(item, row or owner, inner):
                     continue
                 for one in reversed(item):
@@ -256,12 +263,17 @@ def _read_words(item: str, row: Row) -> None:
     if len(item) > 40:
         return
     if ":" in item:
-        row.timed = (*row.timed, item)
+        if isinstance(row.timed, list):
+            row.timed.append(item)
+        else:
+            row.timed = [*row.timed, item] if row.timed else (item,)
     elif 2 < len(item) <= 24 and (
         item.isalpha() or (("_" in item or " " in item) and item.replace("_", "").replace(" ", "").isalpha())
     ):
-        tag = _tag(item)
-        row.tags = row.tags | tag if row.tags else tag
+        if isinstance(row.tags, set):
+            row.tags.add(fold(item))
+        else:
+            row.tags = {*row.tags, fold(item)} if row.tags else _tag(item)
 
 
 @lru_cache(maxsize=_REMEMBERED_WORDS)

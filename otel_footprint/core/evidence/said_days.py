@@ -3,6 +3,7 @@
 Rules
 -----
 - The day stands in a person's own words, which are short, as an ordinal behind "the" that counts nothing ("the 6th flight").
+  Up to the 12th, which may as well be an option of a list, it stands behind "on", "by", "until" or the like, or "day,".
 - The month (and the year, where the answer states one) is that of a date that is the present, or of one that the answer
   states and that is accounted for.
 """
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 
 MAX_SAID: Final = 200
 """Texts of persons that are looked at, the last ones."""
-_DAY: Final = re.compile(
-    r"\bthe (\d{1,2})(?:st|nd|rd|th)\b(?=\s*(?:[.,;:!?)\]\"'\n]|$|(?:and|or|to|instead|if|please|at|in the|for|through|until|but)\b))",
+_ORDINAL: Final = re.compile(
+    r"\bthe (\d{1,2})(?:st|nd|rd|th)\b(?=\s*(?:[.,;:!?)\]\"'\n]|$|(?:and|or|to|instead|if|please|at|for|through|until|but)\b))",
     re.IGNORECASE,
 )
+_DATED: Final = re.compile(
+    r"(?:\b(?:on|by|from|until|till|through|before|after|since|between)|\bday,) $", re.IGNORECASE
+)
+_BEFORE: Final = 9
+_MONTHS: Final = 12
 
 
 def said_days(findings: Sequence[Finding], said: Sequence[Carried]) -> None:
@@ -35,10 +41,11 @@ def said_days(findings: Sequence[Finding], said: Sequence[Carried]) -> None:
     if not wanted:
         return
     days = {
-        int(match[1])
+        day
         for words in said[-MAX_SAID:]
         if len(words.text) <= OWN_WORDS
-        for match in _DAY.finditer(words.text)
+        for match in _ORDINAL.finditer(words.text)
+        if (day := int(match[1])) > _MONTHS or _DATED.search(words.text, max(0, match.start() - _BEFORE), match.start())
     }
     if not days:
         return

@@ -63,7 +63,7 @@ def search(target: Target, families: Sequence[Family], budget: float, effort: Ef
     """
     low, high = target.number / 2, target.number * 2
     unit = Decimal(1).scaleb(-target.decimals)
-    universe = (high - low) / unit
+    universe = (high - low) / (unit if target.step is None else target.step)
     marked: set[Decimal] = set()
     queue: list[tuple[float, int, Iterator[Result]]] = []
     for place, family in enumerate(families):

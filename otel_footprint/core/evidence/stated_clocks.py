@@ -3,13 +3,16 @@
 Rules
 -----
 - Only times that are accounted for count. Where the last of a group is earlier than its first, midnight lies between.
-- From the first to the last time of a group, the narrow group around the value first; then of the block behind it and of
-  the one before it. Then between the time before and the time behind the value (a layover), then between neighbours.
-- Of what is called flying (or driving) time, the legs of a group together, without what lies between them.
+- A value that stands among times is the time from the first to the last of its sentence, line or list item.
+- Where its line speaks of a journey: also from the first to the last of its block, of the block behind it and of the one
+  before it, then of the times directly behind and before it, leg by leg. Of what is called flying (or driving) time, the
+  legs together, without what lies between them.
+- Where its line speaks of a layover: between the time before and the time behind it, then between neighbours.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +30,11 @@ MAX_CLOCKS: Final = 200
 MAX_PAIRS: Final = 12
 MAX_LEGS: Final = 4
 _DAY: Final = 1440
+_JOURNEY: Final = re.compile(
+    r"\b(?:journeys?|travel(?:l?ing)?|trips?|flights?|flying|routes?|itinerar\w+|door.to.door|durations?|drives?|driving|rides?)\b"
+)
+_MOVING: Final = re.compile(r"\b(?:flight|flying|air|driving|riding|train)[ -]?time\b|\bin the air\b")
+_WAIT: Final = re.compile(r"\b(?:layovers?|stop-?overs?|connections?|connecting|wait(?:ing|s)?|gap|break|between)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,55 +48,45 @@ class Clock:
 
 def clocks_of(stated: Stated, findings: Sequence[Finding], accounted: Container[Status | None]) -> list[Clock]:
     """The times that are accounted for, in order."""
-    found: list[Clock] = []
+    found: list[tuple[int, int]] = []
     for finding in findings:
         minute = _minute(finding) if finding.status in accounted else None
         if minute is not None:
-            found += (Clock(minute, start, stated.places(start)) for start, _ in finding.candidate.spans)
-            if len(found) > MAX_CLOCKS:
-                break
-    return sorted(found, key=lambda clock: clock.start)[:MAX_CLOCKS]
+            found += ((start, minute) for start, _ in finding.candidate.spans[:MAX_CLOCKS])
+    return [Clock(minute, start, stated.places(start)) for start, minute in sorted(found)[:MAX_CLOCKS]]
 
 
-def spans_of_groups(clocks: Sequence[Clock], target: Operand) -> Iterator[Result]:
-    """From the first to the last time of each group around a value, in seconds, and of the blocks beside it."""
-    for inside in _groups(clocks, target):
-        yield _between(inside[0], inside[-1])
+def durations(clocks: Sequence[Clock], target: Operand, line: str) -> Iterator[Result]:
+    """What the time between two of them may be, in seconds, the likeliest first, each once. ``line`` is the target's, folded."""
+    seen: set[Decimal] = set()
+    for result in _durations(clocks, target, line):
+        if result[0] and result[0] not in seen:
+            seen.add(result[0])
+            yield result
 
 
-def legs_of_groups(clocks: Sequence[Clock], target: Operand) -> Iterator[Result]:
-    """The time of each group's legs together, in seconds: from its first time to its second, its third to its fourth …"""
-    for inside in _groups(clocks, target):
-        if len(inside) > 2 and len(inside) % 2 == 0:
-            legs = [_between(first, last) for first, last in zip(inside[::2], inside[1::2], strict=True)]
-            yield (
-                sum((length for length, _ in legs), Decimal(0)),
-                tuple(time for _, times in legs for time in times)[:16],
-            )
+def _durations(clocks: Sequence[Clock], target: Operand, line: str) -> Iterator[Result]:
+    moving = _MOVING.search(line) is not None
+    journey = moving or _JOURNEY.search(line) is not None
+    if moving:
+        yield from map(_legs, _journeys(clocks, target))
+    for group in target.places:
+        if group[0] != "block" and len(inside := [clock for clock in clocks if group in clock.places]) > 1:
+            yield _between(inside[0], inside[-1])
+    if journey:
+        yield from (_between(inside[0], inside[-1]) for inside in _journeys(clocks, target))
+    if _WAIT.search(line) is not None:
+        yield from _neighbours(clocks, target)
 
 
-def spans_of_neighbours(clocks: Sequence[Clock], target: Operand) -> Iterator[Result]:
-    """Between the times around a value, then between times that follow one another, nearest first."""
-    before = [clock for clock in clocks if clock.start < target.start]
-    behind = [clock for clock in clocks if clock.start > target.start]
-    if before and behind:
-        yield _between(before[-1], behind[0])
-    near = sorted(pairwise(clocks), key=lambda pair: abs(pair[0].start - target.start))
-    for first, second in near[:MAX_PAIRS]:
-        yield _between(first, second)
-
-
-def _groups(clocks: Sequence[Clock], target: Operand) -> Iterator[list[Clock]]:
-    """The times of each group around a value, narrow first, then of the blocks beside it, then those directly behind and
-    before it, leg by leg; each two or more."""
-    groups = [*target.places]
+def _journeys(clocks: Sequence[Clock], target: Operand) -> Iterator[list[Clock]]:
+    """The times of the block around a value, of those behind and before it, and those directly behind and before it."""
     block = dict(target.places).get("block")
     if isinstance(block, int):
-        groups += [("block", block + 1), ("block", block - 1)]
-    for group in groups:
-        inside = [clock for clock in clocks if group in clock.places]
-        if len(inside) > 1:
-            yield inside
+        for number in (block, block + 1, block - 1):
+            inside = [clock for clock in clocks if ("block", number) in clock.places]
+            if len(inside) > 1:
+                yield inside
     behind = [clock for clock in clocks if clock.start > target.start]
     before = [clock for clock in clocks if clock.start < target.start]
     for count in range(2, 2 * MAX_LEGS + 1, 2):
@@ -96,6 +94,21 @@ def _groups(clocks: Sequence[Clock], target: Operand) -> Iterator[list[Clock]]:
             yield behind[:count]
         if len(before) >= count:
             yield before[-count:]
+
+
+def _neighbours(clocks: Sequence[Clock], target: Operand) -> Iterator[Result]:
+    before = [clock for clock in clocks if clock.start < target.start]
+    behind = [clock for clock in clocks if clock.start > target.start]
+    if before and behind:
+        yield _between(before[-1], behind[0])
+    near = sorted(pairwise(clocks), key=lambda pair: abs(pair[0].start - target.start))
+    yield from (_between(first, second) for first, second in near[:MAX_PAIRS])
+
+
+def _legs(clocks: Sequence[Clock]) -> Result:
+    """From the first time to the second, from the third to the fourth …, together."""
+    legs = [_between(first, last) for first, last in zip(clocks[::2], clocks[1::2], strict=False)]
+    return sum((length for length, _ in legs), Decimal(0)), tuple(time for _, times in legs for time in times)[:16]
 
 
 def _between(first: Clock, last: Clock) -> Result:

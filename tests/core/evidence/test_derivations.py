@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,6 +11,7 @@ from otel_footprint.core.evidence import shifted
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.derive import MAX_TARGETS
 from otel_footprint.core.evidence.options import Evidence
+from otel_footprint.core.evidence.rows import rows_of
 from otel_footprint.core.evidence.verdicts import Value
 from otel_footprint.core.messages import Json, ToolCall, ToolResult
 
@@ -358,3 +360,11 @@ def test_a_mark_of_the_next_day_is_looked_for_within_a_bound(monkeypatch: pytest
     assert corpus.fork().judge(wrong, turn=1, tools_offered=True).verdict == "ungrounded"
     monkeypatch.setattr(shifted, "MAX_SEARCHED", 10)
     assert corpus.fork().judge(wrong, turn=1, tools_offered=True).reasons == ("work_bound",)
+
+
+def test_a_row_of_very_many_words_and_times_is_read_once_through() -> None:
+    """Each word once: a row that was copied for every one of them took half a minute here."""
+    words = ["".join(letters) for letters in itertools.islice(itertools.product("abcdefghij", repeat=5), 40_000)]
+    times = [f"{number // 60 % 24:02d}:{number % 60:02d}" for number in range(20_000)]
+    [row] = rows_of(({"id": "AB-4417", "words": words, "slots": times},))
+    assert (len(row.tags), len(row.timed), len(row.clocks)) == (40_000, 20_000, 30)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import decimal
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.options import Evidence
-from otel_footprint.core.evidence.verdicts import FLAGGED
+from otel_footprint.core.evidence.verdicts import FLAGGED, Judgement
 from otel_footprint.core.messages import Json, ToolCall, ToolResult
 
 PIECES = st.sampled_from(
@@ -88,3 +90,21 @@ def test_what_a_result_says_is_grounded_in_it(result: str) -> None:
     corpus.result(ToolResult("a", None, f"note {result}"), ref="a", tool=None, turn=1, served=None)
     judgement = corpus.judge(f"note {result}", turn=1, tools_offered=True)
     assert not any(value.flagged for value in judgement.values), judgement
+
+
+def test_the_applications_own_decimal_arithmetic_changes_nothing() -> None:
+    def judged() -> Judgement:
+        corpus = Corpus(Evidence())
+        corpus.result(
+            ToolResult("a", "f", '{"a": "10:00", "b": "13:00", "price": 1234567.25}'),
+            ref="a",
+            tool="f",
+            turn=1,
+            served=None,
+        )
+        return corpus.judge("From 10:00 to 13:00: $2,469,134.50 for 2, 1234567.25 seconds.", turn=1, tools_offered=True)
+
+    expected = judged()
+    with decimal.localcontext(decimal.Context(prec=5, traps=[decimal.Inexact])) as own:
+        assert judged() == expected
+        assert decimal.getcontext() is own

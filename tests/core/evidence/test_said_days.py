@@ -33,6 +33,9 @@ def status(said: str, answer: str, *, system: str = NOW) -> str:
         ("Move it to the 26th please", "I will look on 2023-05-26.", "unsupported"),
         ("Move it to the 26th please", "I will look on June 26th.", "unsupported"),
         ("Move it to the 26th please", "It was booked on July 1. I will look on July 26th.", "computed"),
+        ("Book the 2nd, please.", "I will look on May 2nd.", "unsupported"),
+        ("I prefer the 3rd or the 4th option", "I will look on May 3rd.", "unsupported"),
+        ("From the 20th until the 26th", "I will look on May 26th.", "computed"),
         ("I mean the 6th flight of the list", "I will look on May 6th.", "unsupported"),
         ("I mean the 6th " + "and so on " * 300, "I will look on May 6th.", "unsupported"),
     ],
@@ -42,10 +45,10 @@ def test_a_day_without_its_month(said: str, answer: str, expected: str) -> None:
 
 
 def test_the_derivation_names_the_day_and_the_month() -> None:
-    value = judged("Make it the 6th.", "I will look on May 6th.").values[-1]
+    value = judged("Make it on the 6th.", "I will look on May 6th.").values[-1]
     assert value.derivation is not None
     assert (value.derivation.name, value.derivation.inputs) == ("day of the month", ("2024-05", "6"))
 
 
 def test_without_any_month_nothing_follows_from_a_day() -> None:
-    assert status("Make it the 6th.", "I will look on May 6th.", system="Be kind.") == "unsupported"
+    assert status("Make it on the 6th.", "I will look on May 6th.", system="Be kind.") == "unsupported"

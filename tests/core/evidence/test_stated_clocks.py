@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -61,9 +62,41 @@ def test_over_midnight_and_a_layover(answer: str, wrong: str) -> None:
 
 @pytest.mark.parametrize("answer", [TOGETHER, APART])
 def test_the_time_in_the_air_is_without_what_lies_between(answer: str) -> None:
-    assert duration(f"A total flight time of 5 hours:\n\n{answer}") == ("computed", "sum of durations")
+    assert duration(f"A total flight time of 5 hours:\n\n{answer}") == ("computed", "duration between times")
     assert duration(f"A total travel time of 5 hours:\n\n{answer}")[0] == "unsupported"
 
 
 def test_times_that_nothing_accounts_for_are_no_inputs() -> None:
     assert duration("HAT290 leaves at 2:05 PM and lands at 3:05 PM, after 60 minutes.")[0] == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I found 2:00 PM, 4:00 PM, 5:00 PM and 8:00 PM.\n\nThe appointment takes 6 hours.",
+        "- HAT290: 2:00 PM to 4:00 PM\n- HAT175: 5:00 PM to 8:00 PM\n\nYour refund takes 60 minutes.",
+    ],
+)
+def test_times_in_the_answer_say_nothing_of_what_is_no_journey(answer: str) -> None:
+    assert duration(answer)[0] == "unsupported"
+
+
+def test_two_of_many_times_of_a_row_are_whole_hours_apart_by_chance() -> None:
+    corpus = Corpus(Evidence())
+    slots = json.dumps({"slots": ["08:00", "09:30", "11:15", "13:45", "15:30", "18:00"]})
+    corpus.result(ToolResult("a", "find", slots), ref="a", tool="find", turn=1, served=None)
+    answer = "I found 08:00, 09:30, 11:15, 13:45, 15:30 and 18:00. The appointment takes 14 hours."
+    assert corpus.judge(answer, turn=1, tools_offered=True).values[-1].status == "unsupported"
+
+
+def test_many_mentions_of_one_time_cost_no_more_than_one() -> None:
+    """The bound is of work, not of time: what was tried for a value is counted."""
+    lengths = [100 + 7 * (30 - step) for step in range(31)]
+    spelled = [f"{length // 60} hours {length % 60} minutes" for length in lengths]
+    answer = "\n".join(f"- Total {one}, of it {other} and 7 minutes." for one, other in itertools.pairwise(spelled))
+    corpus = Corpus(Evidence())
+    given = json.dumps({"at": "10:00", "took": spelled[-1], "more": "7 minutes"})
+    corpus.result(ToolResult("a", "find", given), ref="a", tool="find", turn=1, served=None)
+    bare = corpus.fork().judge(f"{answer}\n\nDepart 10:00", turn=1, tools_offered=True)
+    many = corpus.fork().judge(f"{answer}\n\nDepart {'10:00 ' * 50}", turn=1, tools_offered=True)
+    assert bare.counts == many.counts
