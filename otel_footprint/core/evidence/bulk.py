@@ -5,7 +5,7 @@ Rules
 - Numbers of JSON fields are kept as sorted arrays, one for each field, and asked through the field's readings.
 - Of JSON with few strings that need reading those are read, all of them, and only plain forms are looked for in the text.
 - Else dates, times and amounts in strings or text are found by the few literal spellings that they can have (``anchors``);
-  only the leaf or line around a hit is read as typed values, and decides.
+  only the leaf or line around a hit is read as typed values, and decides. A leaf of JSON is read as one, also in a list.
 - At most ``MAX_HITS`` places are read for one question; with more the answer is no, and ``take_bounded`` says so.
 """
 
@@ -42,6 +42,8 @@ _LOCAL_MOMENT: Final = re.compile(
     r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?", re.ASCII
 )
 """A date-time without a zone, on a day that every month has."""
+_OPENS_LEAF: Final = ("[", ",", "{")
+"""What a string of JSON stands behind that is no field's."""
 _DAY_KEYS: Final = frozenset({"date", "day", "yearless", "yearless on", "weekday", "month"})
 _TIME_KEYS: Final = frozenset(
     {"time", "second", "time, no zone", "second, no zone", "whole minute", "whole minute, no zone"}
@@ -68,6 +70,7 @@ class Bulk:
         self._bounded = False
         self._few = _FEW
         self._max_hits = MAX_HITS
+        self._is_whole_json = False
 
     @property
     def years(self) -> set[int]:
@@ -119,6 +122,7 @@ class Bulk:
         if self._result:
             whole = self._haystack.take_gathered() or gathered(self._haystack.text)
             if whole is not None:
+                self._is_whole_json = True
                 return whole
             found.add(read(self._haystack.text).values, None)
         found.strings = None
@@ -219,7 +223,10 @@ class Bulk:
         return place + 1
 
     def _around(self, start: int, end: int) -> tuple[int, int, str | None]:
-        """The leaf or the stretch of line around a hit, and the name of its field where that stands before it."""
+        """The leaf or the stretch of line around a hit, and the name of its field where that stands before it.
+
+        The name of a leaf without a field is empty; a stretch of line has none.
+        """
         folded = self._haystack.folded
         floor, ceiling = max(0, start - _WINDOW), min(len(folded), end + _WINDOW)
         left = max(folded.rfind('"', floor, start), folded.rfind("\n", floor, start)) + 1 or floor
@@ -231,7 +238,13 @@ class Bulk:
             named = before[:-1].rstrip()
             if named.endswith('"'):
                 key = named[named.rfind('"', 0, -1) + 1 : -1]
+        elif before.endswith(_OPENS_LEAF) and folded[left - 1 : left] + folded[right : right + 1] == '""':
+            key = "" if self._is_json(right) else None
         return left, right, key
+
+    def _is_json(self, place: int) -> bool:
+        """Whether the folded text is JSON as far as a place."""
+        return self._is_whole_json or (self._result and place < self._haystack.json_end)
 
     def _slice(self, start: int, end: int) -> str:
         text = self._haystack.text

@@ -76,6 +76,26 @@ def test_a_long_result_is_judged_like_a_short_one() -> None:
     assert [value.flagged for value in values] == [False, False, False, True, True]
 
 
+@pytest.mark.parametrize("at", ["2024-05-20 07:05:00+00:00", "2024-05-20 07:05 GMT", "2024-05-20 09:05:00+02:00"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_moment_in_a_list_of_a_long_result_is_read_as_a_leaf(at: str, *, apart: bool) -> None:
+    table: Json = {"columns": ["at", "who"], "rows": [[at, "Ann"], ["2024-05-21 08:10:00+00:00", "Bob"]]}
+    filler: list[Json] = [{"pad": "words", "n": place} for place in range(4000)]
+    corpus = Corpus(Evidence())
+    for place, content in enumerate([table, filler] if apart else [[table, *filler]]):
+        corpus.result(ToolResult(f"r{place}", None, content), ref=f"r{place}", tool=None, turn=1, served=None)
+    answer = "Ann's began at 2024-05-20T07:05:00Z, Bob's at 2024-05-21T09:10:00Z."
+    values = corpus.judge(answer, turn=1, tools_offered=True).values
+    assert [value.status for value in values] == ["respelled", "unsupported"]
+
+
+def test_a_moment_between_quotes_of_a_text_is_no_leaf() -> None:
+    for text in ('["2024-05-20 07:05:00Z", "Ann"]', 'It says ["2024-05-20 07:05:00Z", "Ann"]'):
+        (asked,) = typed.find("2024-05-20T07:05:00Z")
+        found = Bulk(Haystack(text, result=True), result=True).match(asked, every_year)
+        assert found == text.startswith("[")
+
+
 def test_arithmetic_over_too_much_is_bounded_and_accuses_nobody() -> None:
     rows: list[Json] = [{"id": f"R-{place:06d}", "price": place + 0.25} for place in range(20_000)]
     corpus = Corpus(Evidence())
