@@ -74,7 +74,7 @@ def _delimited(lines: Sequence[str], at: int) -> Grid | None:
         if mark not in lines[at] or mark not in lines[at + 1]:
             continue
         header = _cells(lines[at], mark)
-        if any(not name or len(name) > _MAX_HEADER or number(name) is not None for name in header):
+        if len(header) < 2 or any(not name or len(name) > _MAX_HEADER or number(name) is not None for name in header):
             continue
         if all(number(cell) is None for cell in _cells(lines[at + 1], mark)):
             continue
@@ -84,7 +84,7 @@ def _delimited(lines: Sequence[str], at: int) -> Grid | None:
             if len(cells) != len(header):
                 break
             body.append(cells)
-        if len(header) > 1 and len(body) > 1:
+        if len(body) > 1:
             return Grid(header, body)
     return None
 

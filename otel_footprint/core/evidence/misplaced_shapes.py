@@ -3,15 +3,20 @@
 Rules
 -----
 - Lists of scalars of one length are the lines of a table; a line that is all text may be its header.
-- Objects of one shape in one object are rows keyed by name; keys that count up are only the index of rows.
+- Objects of one shape in one object are rows keyed by name; keys that count up are only the index of rows. A longer number than
+  any index has is a key like any other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from otel_footprint.core.evidence.misplaced_lines import number
 from otel_footprint.core.messages import Json
+
+_MAX_DIGITS: Final = 9
+"""Digits of the largest index; Python converts no number of any length."""
 
 
 def lines_in(item: Sequence[Json]) -> list[list[Json]]:
@@ -40,9 +45,11 @@ def kind_of(cell: Json) -> str:
 
 def counts_up(keys: Iterable[str]) -> bool:
     """Whether the keys are an index: 0, 1, 2 … (or from 1), in any order."""
-    names = sorted((key for key in keys if key.isascii() and key.isdigit()), key=int)
-    total = sum(1 for _ in keys)
-    return len(names) == total and int(names[0]) in (0, 1) and int(names[-1]) - int(names[0]) == total - 1
+    names = [key.lstrip("0") or "0" if key.isascii() and key.isdigit() else "" for key in keys]
+    if not names or not all(0 < len(name) <= _MAX_DIGITS for name in names):
+        return False
+    numbers = sorted(map(int, names))
+    return numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1
 
 
 def of_one_shape(item: Mapping[str, Json]) -> frozenset[str]:
