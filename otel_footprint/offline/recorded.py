@@ -6,7 +6,8 @@ Rules
   where the events were cut or not kept. The agent's span repeats its calls and is left out.
 - A draft that was sent back is no answer where its revision gave anything: then the revision is what went out.
 - What was not recorded stays unknown: no message index, no spans, and the text of a value only where it was captured.
-- Values that a limit kept out of the events are there without their text, so that counts stay right.
+- Values that a limit kept out of the events are there without their text, so that counts stay right; so are the places at
+  which they stand beside the name of another row. Names were never recorded.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from otel_footprint.offline.document import (
     ArgumentDocument,
     ConversationDocument,
     EvictedByDocument,
+    MisplacedDocument,
     ValueDocument,
 )
 from otel_footprint.offline.files import TraceFile
@@ -32,6 +34,8 @@ from otel_footprint.telemetry import names
 
 _Event = tuple[str, Mapping[str, Json]]
 _MAX_PLACES = 1_000
+"""Places kept of one value; what a trace says beyond that is not believed."""
+_MAX_VALUES = 20_000
 _OURS = (names.EVENT_AGENT_EVIDENCE_CHECKED, names.EVENT_ARGUMENT_VALUE)
 
 
@@ -81,19 +85,32 @@ def _answer(attributes: Mapping[str, Json], values: Sequence[Mapping[str, Json]]
     mine = [_value(value) for value in values if _integer(value.get(names.EVIDENCE_CHOICE)) == choice]
     verdict = attributes.get(names.EVIDENCE_VERDICT)
     shown = Counter(value["status"] for value in mine)
+    unknown: list[ValueDocument] = []
     for status in STATUSES:
         missing = _integer(attributes.get(names.EVIDENCE_STATUS[status])) - shown[status]
         flagged = status in FLAGGED and verdict == "ungrounded"
-        mine += [_unknown(status, flagged) for _ in range(min(missing, 20_000))]
+        unknown += [_unknown(status, flagged) for _ in range(min(missing, _MAX_VALUES))]
+    _place(unknown, _integer(attributes.get(names.EVIDENCE_MISPLACED)) - sum(len(value["misplaced"]) for value in mine))
     reasons = attributes.get(names.EVIDENCE_REASONS)
     return {
         "message_index": None,
         "choice": choice,
         "verdict": verdict if isinstance(verdict, str) else "inconclusive",
         "reasons": [reason for reason in reasons if isinstance(reason, str)] if isinstance(reasons, list) else [],
-        "values": mine,
+        "values": mine + unknown,
         "arguments": [],
     }
+
+
+def _place(values: Sequence[ValueDocument], places: int) -> None:
+    """Give places to values of which only the count is known: to those that results carry, before others."""
+    for value in sorted(values, key=lambda value: value["status"] != "read"):
+        value["misplaced"] = _places(places)
+        places -= len(value["misplaced"])
+
+
+def _places(count: int) -> list[MisplacedDocument]:
+    return [{"span": [], "belongs_to": "", "named": ""} for _ in range(min(count, _MAX_PLACES))]
 
 
 def _unknown(status: str, flagged: bool) -> ValueDocument:
@@ -118,9 +135,7 @@ def _value(attributes: Mapping[str, Json]) -> ValueDocument:
     shape = attributes.get(names.VALUE_SHAPE)
     if isinstance(shape, str):
         document["shape"] = shape
-    places = attributes.get(names.VALUE_MISPLACED)
-    if isinstance(places, int) and not isinstance(places, bool) and 0 < places <= _MAX_PLACES:
-        document["misplaced"] = [{"span": [], "belongs_to": "", "named": ""} for _ in range(places)]
+    document["misplaced"] = _places(_integer(attributes.get(names.VALUE_MISPLACED)))
     carriers = attributes.get(names.VALUE_TOOL_CALL_IDS)
     if isinstance(carriers, list):
         document["carriers"] = [

@@ -383,3 +383,4 @@ def test_values_of_another_row_are_advice_that_the_table_counts_and_lists(cli: C
 def test_nothing_misplaced_is_said_only_where_it_was_asked_for(cli: Cli, files: dict[str, Path]) -> None:
     assert "another row" not in cli("check", files["good"]).out
     assert cli("check", "--misplaced", files["good"]).out.endswith("No value stands beside the name of another row.\n")
+    assert "another row" not in cli("check", "--misplaced", files["none"]).out  # no answer was judged

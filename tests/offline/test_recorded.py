@@ -9,6 +9,7 @@ from otlp_cases import SECOND, TRACE, attributes, span, trace
 
 from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.offline.recorded import recorded
+from otel_footprint.offline.totals import Totals
 from otel_footprint.offline.traces import judge_trace
 from otel_footprint.telemetry import names
 
@@ -148,9 +149,47 @@ def test_recorded_arguments_stand_with_the_answer_after_them() -> None:
     assert plain.document["answers"][0]["arguments"] == []
 
 
-@pytest.mark.parametrize(("recorded_as", "places"), [(2, 2), (None, 0), ("2", 0), (True, 0), (-1, 0), (10**9, 0)])
+@pytest.mark.parametrize(("recorded_as", "places"), [(2, 2), (None, 0), ("2", 0), (True, 0), (-1, 0), (10**9, 1000)])
 def test_a_misplaced_value_keeps_in_how_many_places(recorded_as: object, places: int) -> None:
     event = value_event("read", **({} if recorded_as is None else {names.VALUE_MISPLACED: recorded_as}))
     (found,) = recorded(trace(recorded_span(1, events=[checked_event(), event])))
     value = found.document["answers"][0]["values"][0]
     assert value["misplaced"] == [{"span": [], "belongs_to": "", "named": ""}] * places
+
+
+@pytest.mark.parametrize(
+    ("counted", "seen", "places"),
+    [
+        (3, [], [3, 0, 0]),
+        (3, [1], [1, 2, 0, 0]),
+        (1, [1], [1, 0, 0, 0]),
+        (3, [3], [3, 0, 0, 0]),
+        (1, [3], [3, 0, 0, 0]),
+        (1500, [], [1000, 500, 0]),
+        (True, [], [0, 0, 0]),
+    ],
+)
+def test_places_of_values_without_an_event_are_counted(counted: object, seen: list[int], places: list[int]) -> None:
+    counts = {names.EVIDENCE_STATUS["read"]: 1 + len(seen), names.EVIDENCE_MISPLACED: counted}
+    values = [value_event("read", **{names.VALUE_MISPLACED: number}) for number in seen]
+    (found,) = recorded(trace(recorded_span(1, events=[checked_event(**counts), *values])))
+    document = found.document["answers"][0]["values"]
+    assert [len(value["misplaced"]) for value in document] == places
+    assert [value["status"] for value in document] == ["read"] * (1 + len(seen)) + ["unsupported"] * 2
+    totals = Totals()
+    totals.add(found.document)
+    assert totals.misplaced == sum(places)
+
+
+def test_places_are_counted_from_the_spans_own_summary_where_no_event_was_kept() -> None:
+    summary = recorded_span(1)
+    summary["attributes"] += attributes({names.EVIDENCE_MISPLACED: 2})
+    (found,) = recorded(trace(summary))
+    assert [len(value["misplaced"]) for value in found.document["answers"][0]["values"]] == [2, 0, 0]
+
+
+def test_every_value_with_its_event_leaves_nothing_to_count() -> None:
+    counts = {**dict.fromkeys(names.EVIDENCE_STATUS.values(), 0), names.EVIDENCE_STATUS["read"]: 1}
+    events = [checked_event(**counts, **{names.EVIDENCE_MISPLACED: 3}), value_event("read")]
+    (found,) = recorded(trace(recorded_span(1, events=events)))
+    assert [value["misplaced"] for value in found.document["answers"][0]["values"]] == [[]]

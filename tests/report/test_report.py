@@ -282,10 +282,28 @@ def test_the_json_document_is_whole_for_any_number_of_parts(files: int, conversa
     assert document["totals"]["answers"] == files * conversations
 
 
-def table(*conversations: Judged) -> str:
+def table(*conversations: Judged, misplaced: bool = False) -> str:
     out = io.StringIO()
-    feed(TableSink(Console(file=out, width=160, color_system=None)), *conversations)
+    feed(TableSink(Console(file=out, width=160, color_system=None), misplaced=misplaced), *conversations)
     return out.getvalue()
+
+
+def test_the_places_of_a_recorded_value_are_listed_without_names() -> None:
+    unnamed = {"span": [], "belongs_to": "", "named": ""}
+    stated = [
+        value("read", text=None, misplaced=[unnamed] * 3),
+        value("read", misplaced=[unnamed]),
+        value("read", misplaced=[{"span": [0, 4], "belongs_to": "", "named": "Ada"}]),
+    ]
+    lines = table(judged(answer("grounded", *stated)), misplaced=True).splitlines()
+    assert lines[-4:] == [
+        "5 values stand beside the name of another row (advice, not flagged)",
+        "f0.json, conversation 0, message 3: (identifier, text not captured) beside the name of another row, in 3 places",
+        "f0.json, conversation 0, message 3: AB-1 beside the name of another row",
+        "f0.json, conversation 0, message 3: AB-1 beside Ada  another field carries it",
+    ]
+    many = table(*[judged(answer("grounded", *stated))] * 400, misplaced=True).splitlines()
+    assert many[-1] == f"and {2_000 - 5 * 333 - 3} more (see --json)"
 
 
 def test_the_table_counts_and_names() -> None:
