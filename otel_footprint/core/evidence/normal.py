@@ -4,7 +4,7 @@ Rules
 -----
 - ``fold`` gives text one spelling character by character: lower case, ASCII digits for any script's digits, ``-`` for the
   typographic hyphens and minus signs, a plain space for the thin and no-break ones, nothing for invisible characters that
-  only shape text. Everything else here works on folded text.
+  only shape text, one small sigma wherever it stands. Everything else here works on folded text.
 - A token is a longest run of characters that are no separator. White space, quotes, brackets, markdown decoration, signs
   of currency, ``#``, ``%`` and the long dashes separate; ``: _ - / . @`` do not. A comma separates unless it groups digits by
   three (``98,304``).
@@ -44,6 +44,7 @@ _FOLDED: Final[dict[str, str]] = {
     **dict.fromkeys("‐‑‒−﹣－", "-"),
     **dict.fromkeys("\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "),
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "\x7f"),
+    "ς": "σ",  # which of the two a capital becomes depends on what is beside it
 }
 """Invisible characters become DEL, which no text holds, so that offsets stay; ``form`` drops it."""
 _DIGITS: Final = re.compile(r"[0-9]+")

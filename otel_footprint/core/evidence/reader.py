@@ -39,8 +39,6 @@ _ENDING: Final = 2_000
 LONG: Final = 16_384
 """Characters from which on the numbers of JSON are kept when it is read to see whether it is JSON."""
 _REMEMBERED_ESCAPES: Final = 2_048
-_NOT_BY_ITSELF: Final = ("\u03a3", "\u0130")
-"""Capital letters whose small one depends on what is beside them, or is two."""
 QUOTE_INSIDE: Final = "\x02"
 """Stands in ``flat`` for a quote inside a JSON string, so that every ``"`` left opens or closes one."""
 
@@ -244,14 +242,7 @@ def folded_json(content: str) -> str:
     if not content.isascii():
         return fold(_decoded(content))
     lowered = content.lower()
-    try:
-        return _ESCAPE.sub(_decode_folded, lowered) if "\\" in lowered else lowered
-    except _LoweredTogether:
-        return fold(_decoded(content))
-
-
-class _LoweredTogether(Exception):
-    """A letter turned up that is not lowered by itself."""
+    return _ESCAPE.sub(_decode_folded, lowered) if "\\" in lowered else lowered
 
 
 def _decode_folded(match: re.Match[str]) -> str:
@@ -260,10 +251,7 @@ def _decode_folded(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=_REMEMBERED_ESCAPES)
 def _folded_escape(escape: str) -> str:
-    char = _unescaped(escape)
-    if char in _NOT_BY_ITSELF:
-        raise _LoweredTogether
-    return fold(char)
+    return fold(_unescaped(escape))
 
 
 def _decode_escape(match: re.Match[str]) -> str:

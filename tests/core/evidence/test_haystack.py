@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from otel_footprint.core.evidence.haystack import Grade, Haystack, Question
 from otel_footprint.core.evidence.normal import fold, form, tokens
-from otel_footprint.core.evidence.reader import read
+from otel_footprint.core.evidence.reader import folded_json, read
 from tests.core.evidence import oracle
 
 ALPHABET = 'aB7e0142x.,:_-/@# "\\\n\t{}[]()$%é–٣\u2009'
@@ -107,3 +107,13 @@ def test_raw_search_equals_the_index_on_real_results(shared_data: Path) -> None:
 )
 def test_examples(content: str, asked: str, grade: Grade) -> None:
     assert Haystack(content, result=True).grade(Question(asked, rounding=True)) is grade
+
+
+@given(
+    st.text(st.sampled_from("\u03a3\u03c3\u03c2\u0130\u00df\u039fa1 -\u2011\u00ad")),
+    st.text(st.sampled_from("\u03a3\u0130\u039fb ")),
+)
+def test_text_folds_character_by_character(one: str, other: str) -> None:
+    assert fold(one + other) == fold(one) + fold(other)
+    assert len(fold(one)) == len(one)
+    assert json.loads(folded_json(json.dumps([one]))) == [fold(one)]

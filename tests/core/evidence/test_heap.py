@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.carried import Carried
+from otel_footprint.core.evidence.corpus import Corpus
 from otel_footprint.core.evidence.haystack import Question
 from otel_footprint.core.evidence.heap import Heap
 from otel_footprint.core.evidence.normal import fold
+from otel_footprint.core.evidence.options import Evidence
 from otel_footprint.core.evidence.typed import Gathered
+from otel_footprint.core.messages import Json, ToolResult
 
 PHRASES = [
     "Feb 5, 2025",
@@ -28,6 +31,7 @@ PHRASES = [
     "true 5 kg",
     "no digits at all",
     "\u0130stanbul 5 kg",
+    "\u0394\u0399\u03a3\u039a\u039f\u03a3 5 kg",
 ]
 ASKED = sorted({fold(one) for phrase in PHRASES for one in (phrase, phrase[:8], phrase[2:])} | {"5 kg", "feb 5, 2025"})
 
@@ -103,3 +107,16 @@ def test_a_value_beside_a_quote_in_a_string(strings: int) -> None:
     assert heap.carrying(asked, lambda _: True) == {1}
     (other,) = typed.find("1.8-inch")
     assert heap.carrying(other, lambda _: True) == set()
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+@pytest.mark.parametrize("long", [False, True])
+def test_a_final_sigma_beside_a_letter_that_grows_when_lowered(*, escaped: bool, long: bool) -> None:
+    row: Json = {"city": "\u0130stanbul", "note": "16384 MB \u0394\u0399\u03a3\u039a\u039f\u03a3"}
+    corpus = Corpus(Evidence())
+    filler: list[Json] = [{"pad": "words", "n": place} for place in range(4000)]
+    for place, content in enumerate([[row], filler] if long else [[row]]):
+        spelled = json.dumps(content, ensure_ascii=escaped)
+        corpus.result(ToolResult(f"r{place}", None, spelled), ref=f"r{place}", tool=None, turn=1, served=None)
+    values = corpus.judge("It has 16 GB, not 17 GB.", turn=1, tools_offered=True).values
+    assert [value.status for value in values] == ["respelled", "unsupported"]
