@@ -164,6 +164,14 @@ def answers() -> dashboard.Dashboard:
             ),
         ),
         graph(
+            "Values of another row",
+            "Places a minute at which a value stands beside the name of another row. Advice: no verdict depends on it.",
+            query(
+                f"60 * sum by (shape) (rate(agentfootprint_evidence_misplaced_total{{{SDK}, {MINE}}}[$__rate_interval]))",
+                "{{shape}}",
+            ),
+        ),
+        graph(
             "Revisions",
             "Answers sent back to be revised, in ten minutes, by what came of it.",
             query(

@@ -22,6 +22,7 @@ from otel_footprint.core.evidence.judge import Finding, Ground
 from otel_footprint.core.evidence.shifted import calendar_days, steps_in
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.stated import ACCOUNTED
+from otel_footprint.core.evidence.stated_clocks import minutes_of_day
 from otel_footprint.core.evidence.verdicts import STATUSES, Derivation, Status
 
 MAX_WORDS: Final = 2_000
@@ -33,17 +34,7 @@ MAX_READ: Final = 1_000_000
 MAX_RANGE_DAYS: Final = 31
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY_REACH: Final = 13
-_EDGES: Final = (0, 23 * 60 + 59)
-_LOCAL: Final = (
-    "time",
-    "time, no zone",
-    "whole minute",
-    "whole minute, no zone",
-    "minute",
-    "minute, no zone",
-    "second",
-    "second, no zone",
-)
+_EDGES: Final = frozenset((0, 23 * 60 + 59))
 _SPELLED_HOUR: Final = re.compile(r"\b(half[ -](?:an )?)?(?:an |one )?hour\b", re.IGNORECASE)
 _ONE_DAY: Final = re.compile(r"\b(?:(?:a|1|one|single) day|(?:one|a) night)\b", re.IGNORECASE)
 _TWO_DAYS: Final = re.compile(r"\bcouple of days\b", re.IGNORECASE)
@@ -114,28 +105,21 @@ def _hour(
     clock: typed.Typed, finding: Finding, findings: Sequence[Finding], texts: Sequence[str], ground: Ground
 ) -> _How | None:
     """A time that is said or read, the edge of a day, or so long after another one of the call as a person said."""
-    minute = _minute(clock)
-    if minute in _EDGES and finding.candidate.shape == "datetime":
+    minutes = minutes_of_day(clock)
+    if not _EDGES.isdisjoint(minutes) and finding.candidate.shape == "datetime":
         return _How("said")
     way = _carried(clock, ground)
-    if way is not None or minute is None:
+    if way is not None or not minutes:
         return way
     for other in findings:
         value = other.candidate.value
         if other is finding or value is None or other.status not in ACCOUNTED:
             continue
         for part in (value, *value.parts):
-            start = _minute(part) if part.kind == "time" else None
-            if start is not None and any(minute - start == length for text in texts for length in _lengths(text)):
-                return _How("computed", (), Derivation("time plus duration", (part.text, str(minute - start))))
-    return None
-
-
-def _minute(value: typed.Typed) -> int | None:
-    """The minute of the day that a time states, where it is."""
-    for key in value.asked:
-        if isinstance(key, tuple) and isinstance(key[0], str) and key[0] in _LOCAL and isinstance(key[1], int):
-            return key[1]
+            starts = minutes_of_day(part) if part.kind == "time" else ()
+            for apart in sorted({minute - start for minute in minutes for start in starts}):
+                if any(apart == length for text in texts for length in _lengths(text)):
+                    return _How("computed", (), Derivation("time plus duration", (part.text, str(apart))))
     return None
 
 

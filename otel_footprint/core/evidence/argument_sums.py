@@ -44,7 +44,8 @@ def worked_out(targets: Sequence[Finding], findings: Sequence[Finding], extracti
         if prices is None:
             prices = _prices(extraction, ground) if extraction.lengths else []
         exponent = number.as_tuple().exponent
-        target = Target(number, 2 if isinstance(exponent, int) and exponent < 0 else 0, rounds=False)
+        cents = isinstance(exponent, int) and exponent < 0
+        target = Target(number, Decimal("0.01") if cents else Decimal(1), rounds=False)
         families = _families(totals, beside, prices, extraction.lengths)
         found = search(target, families, _BUDGET, Effort(_EFFORT))
         if isinstance(found, Found):

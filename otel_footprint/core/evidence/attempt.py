@@ -15,7 +15,7 @@ from otel_footprint.core.evidence.families import Family, Result
 from otel_footprint.core.evidence.named_rows import NamedRows, Surroundings
 from otel_footprint.core.evidence.replay import Replay
 from otel_footprint.core.evidence.search import Effort, Found, Target, search
-from otel_footprint.core.evidence.shifted import calendar_day
+from otel_footprint.core.evidence.shifted import calendar_days
 from otel_footprint.core.evidence.stated import Operand, Stated, Unit, numeric
 from otel_footprint.core.evidence.stated_clocks import Clock, clocks_of, durations
 from otel_footprint.core.evidence.verdicts import Derivation
@@ -28,7 +28,7 @@ BUDGETS: Final = (1.0, 4.0, 12.0, 40.0, 400.0)
 MAX_EFFORT: Final = 20_000
 """Results of derivations that one answer may cost; a long answer full of arithmetic takes a thousand."""
 MAX_COUNT_DISTANCE: Final = 400
-_STEPS: Final = tuple(map(Decimal, ("86400", "3600", "60", "1", "0.000001")))
+_STEPS: Final = (86_400, 3_600, 60)
 """The largest of these, in seconds, that a stated duration is whole in, tells how exactly it was stated."""
 _HOUR: Final = 3_600
 _EXTREME: Final = re.compile(r"\b(?:lowest|cheapest|minimum|least|highest|maximum|most expensive)\b")
@@ -104,8 +104,7 @@ class Attempt:
         written = self._equation_of(finding, number)
         if written is not None:
             return self._check(finding, written)
-        step = next(one for one in _STEPS if not number % one) if unit == "duration" else None
-        target = Target(number, precision(number, unit, finding), rounds=unit == "percent", step=step)
+        target = Target(number, _step(number, unit, finding), rounds=unit == "percent")
         unreached = 0
         places = self.stated.of(finding)[:2]
         for place in places:
@@ -301,14 +300,24 @@ class Attempt:
         """The dates that the answer states and that are accounted for, nearest to a place first."""
         found: list[tuple[int, date]] = []
         for finding in self.findings:
-            if finding.status in self.around.accounted and (day := calendar_day(finding)) is not None:
-                found += [(abs(start - at), day) for start, _ in finding.candidate.spans]
+            if finding.status in self.around.accounted:
+                days = calendar_days(finding)
+                found += [(abs(start - at), day) for start, _ in finding.candidate.spans for day in days]
         return list(dict.fromkeys(day for _, day in sorted(found)))[:4]
 
     def _counts(self, at: int) -> tuple[int, ...]:
         near = sorted((abs(place - at), count) for place, count in self.stated.counts if count > 1)
         ordered = dict.fromkeys(count for distance, count in near if distance <= MAX_COUNT_DISTANCE)
         return tuple(dict.fromkeys((*tuple(ordered)[:3], *self.near_rows.lengths[:2])))
+
+
+def _step(number: Decimal, unit: Unit, finding: Finding) -> Decimal:
+    """What a value was stated in: whole days, hours or minutes of a duration, else units of its last decimal place."""
+    if unit == "duration":
+        for step in _STEPS:
+            if number % step == 0:
+                return Decimal(step)
+    return Decimal(1).scaleb(-precision(number, unit, finding))
 
 
 def precision(number: Decimal, unit: Unit, finding: Finding) -> int:

@@ -138,10 +138,10 @@ class Fields:
         found: set[Column] = set()
         for table in dict.fromkeys(row.table for row in rows) if count.words else ():
             begun = [name for name in table.index if _begins(count.words[0], name[:-1].lower())]
-            if len(begun) == 2:
-                small, large = sorted(begun, key=lambda name: sum(table.index[name]))
+            for small, large in (begun, begun[::-1]) if len(begun) == 2 else ():
                 if all(_least(row, small) <= _least(row, large) for row in table.rows):
                     found.add((table, small if count.slot == 1 else large))
+                    break
         return frozenset(found)
 
     def _similar(self, word: str, rows: Sequence[Row], fits: Counter[Column]) -> frozenset[Column]:
@@ -183,9 +183,9 @@ class Fields:
         return names
 
 
-def _begins(word: str, name: str) -> bool:
-    """Whether a word is all of a field's name but its last letter; of one with a digit ("3Pt") that digit tells."""
-    return name == word or (word[0].isdigit() and name.endswith(word[0]))
+def _begins(word: str, beginning: str) -> bool:
+    """Whether a word is this beginning of a field's name; of one with a digit ("3Pt" of ``FG3M``) that digit tells."""
+    return beginning == word or (word[0].isdigit() and beginning.endswith(word[0]))
 
 
 def _least(row: Row, name: str) -> Decimal:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence.carried import Carried
-from otel_footprint.core.evidence.shifted import OWN_WORDS, calendar_day, todays
+from otel_footprint.core.evidence.shifted import OWN_WORDS, calendar_days, todays
 from otel_footprint.core.evidence.stated import ACCOUNTED
 from otel_footprint.core.evidence.verdicts import Derivation
 
@@ -55,21 +55,24 @@ def said_days(findings: Sequence[Finding], said: Sequence[Carried]) -> None:
             months.update((year, month) for year, month, _ in _dates(finding))
     for finding in wanted:
         for year, month, day in _dates(finding):
-            known = [one for one in months if one[1] == month and year in (None, one[0])]
-            if day in days and known:
+            known = max((one[0] or 0 for one in months if one[1] == month and year in (None, one[0])), default=None)
+            if day in days and known is not None:
                 finding.status = "computed"
-                in_month = f"{month:02d}" if known[0][0] is None else f"{known[0][0]}-{month:02d}"
+                in_month = f"{known}-{month:02d}" if known else f"{month:02d}"
                 finding.derivation = Derivation("day of the month", (in_month, str(day)))
                 break
 
 
 def _dates(finding: Finding) -> Iterator[tuple[int | None, int, int]]:
-    """The year where it is stated, the month and the day that a value states."""
-    full = calendar_day(finding)
-    if full is not None:
-        yield full.year, full.month, full.day
+    """The year where it is stated, the month and the day that a value may state, in order."""
+    full = calendar_days(finding)
+    if full:
+        yield from ((day.year, day.month, day.day) for day in full)
         return
     value = finding.candidate.value
-    for key in value.asked if value is not None else ():
-        if isinstance(key, tuple) and key[0] in ("yearless", "day") and len(key) == 3:
-            yield None, key[1], key[2]
+    keys = value.asked if value is not None else ()
+    yield from sorted(
+        (None, key[1], key[2])
+        for key in keys
+        if isinstance(key, tuple) and key[0] in ("yearless", "day") and len(key) == 3
+    )

@@ -30,15 +30,14 @@ Unreached: TypeAlias = Literal["so far", "for good"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A value that is looked for. ``decimals`` is its precision; ``rounds`` admits results that only round to it.
+    """A value that is looked for. It is stated in multiples of ``step``: a cent, an hour in seconds.
 
-    ``step`` is what results are whole multiples of, where that is no power of ten: a minute, an hour, a day in seconds.
+    ``rounds`` admits results that only round to it; the step is a power of ten then.
     """
 
     number: Decimal
-    decimals: int
+    step: Decimal
     rounds: bool
-    step: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,7 @@ def search(target: Target, families: Sequence[Family], budget: float, effort: Ef
     ``for good`` says that a larger budget would find nothing either.
     """
     low, high = target.number / 2, target.number * 2
-    unit = Decimal(1).scaleb(-target.decimals)
-    universe = (high - low) / (unit if target.step is None else target.step)
+    universe = (high - low) / target.step
     marked: set[Decimal] = set()
     queue: list[tuple[float, int, Iterator[Result]]] = []
     for place, family in enumerate(families):
@@ -86,14 +84,9 @@ def search(target: Target, families: Sequence[Family], budget: float, effort: Ef
         number = result[0]
         if number <= 0 or not low <= number <= high:
             continue
-        if target.step is not None:
-            rounded = number
-            if number % target.step:
-                continue
-        else:
-            rounded = number.quantize(unit, rounding=ROUND_HALF_UP)
-            if rounded != number and not target.rounds:
-                continue
+        if not target.rounds and number % target.step:
+            continue
+        rounded = number.quantize(target.step, rounding=ROUND_HALF_UP) if target.rounds else number
         if rounded == target.number:
             share = len(marked) / universe
             answer: Answer = "computed" if share <= COMPUTED_SHARE else "derivable"

@@ -165,12 +165,6 @@ def _clocks(finding: Finding) -> Iterator[str]:
             yield f"{minute // 60:02d}:{minute % 60:02d}"
 
 
-def calendar_day(finding: Finding) -> date | None:
-    """The full calendar date a value states, the earlier of two that it may be; None for any other value."""
-    days = calendar_days(finding)
-    return days[0] if days else None
-
-
 def calendar_days(finding: Finding) -> tuple[date, ...]:
     """The full calendar dates that a value may state, the earliest first; empty for any other value."""
     value = finding.candidate.value

@@ -2,7 +2,8 @@
 
 Rules
 -----
-- Only times that are accounted for count. Where the last of a group is earlier than its first, midnight lies between.
+- Only times that are accounted for count. Where the last of a group is earlier than its first, midnight lies between. Of two
+  readings ("9:30" may be evening) the one that makes it shortest is meant.
 - A value that stands among times is the time from the first to the last of its sentence, line or list item.
 - Where its line speaks of a journey: also from the first to the last of its block, of the block behind it and of the one
   before it, then of the times directly behind and before it, leg by leg. Of what is called flying (or driving) time, the
@@ -19,6 +20,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.families import Result
 from otel_footprint.core.evidence.stated import Operand, Stated
 from otel_footprint.core.evidence.verdicts import Status
@@ -39,21 +41,28 @@ _WAIT: Final = re.compile(r"\b(?:layovers?|stop-?overs?|connections?|connecting|
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """One occurrence of a time of day, in minutes; ``places`` are the groups it stands in."""
+    """One occurrence of a time of day: the minutes it may be ("9:30" without its half is two); ``places``: its groups."""
 
-    minute: int
+    minutes: tuple[int, ...]
     start: int
     places: tuple[tuple[str, object], ...]
 
 
 def clocks_of(stated: Stated, findings: Sequence[Finding], accounted: Container[Status | None]) -> list[Clock]:
     """The times that are accounted for, in order."""
-    found: list[tuple[int, int]] = []
+    found: list[tuple[int, tuple[int, ...]]] = []
     for finding in findings:
-        minute = _minute(finding) if finding.status in accounted else None
-        if minute is not None:
-            found += ((start, minute) for start, _ in finding.candidate.spans[:MAX_CLOCKS])
-    return [Clock(minute, start, stated.places(start)) for start, minute in sorted(found)[:MAX_CLOCKS]]
+        value = finding.candidate.value if finding.status in accounted else None
+        minutes = minutes_of_day(value) if value is not None and value.kind == "time" else ()
+        if minutes:
+            found += ((start, minutes) for start, _ in finding.candidate.spans[:MAX_CLOCKS])
+    return [Clock(minutes, start, stated.places(start)) for start, minutes in sorted(found)[:MAX_CLOCKS]]
+
+
+def minutes_of_day(value: typed.Typed) -> tuple[int, ...]:
+    """The minutes of the day that a time may be, the earliest first; empty for another value."""
+    keys = (key for key in value.carried if isinstance(key, tuple) and key[0] == "time")
+    return tuple(sorted({key[1] for key in keys if isinstance(key[1], int)}))
 
 
 def durations(clocks: Sequence[Clock], target: Operand, line: str) -> Iterator[Result]:
@@ -112,19 +121,9 @@ def _legs(clocks: Sequence[Clock]) -> Result:
 
 
 def _between(first: Clock, last: Clock) -> Result:
-    minutes = (last.minute - first.minute) % _DAY
-    return Decimal(minutes * 60), (_spelled(first.minute), _spelled(last.minute))
+    length, start, end = min(((end - start) % _DAY, start, end) for start in first.minutes for end in last.minutes)
+    return Decimal(length * 60), (_spelled(start), _spelled(end))
 
 
 def _spelled(minute: int) -> str:
     return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
-
-
-def _minute(finding: Finding) -> int | None:
-    value = finding.candidate.value
-    if value is None or value.kind != "time":
-        return None
-    for key in value.carried:
-        if isinstance(key, tuple) and key[0] == "time" and isinstance(key[1], int):
-            return key[1]
-    return None

@@ -35,6 +35,9 @@ def status(said: str, answer: str, *, system: str = NOW) -> str:
         ("Move it to the 26th please", "It was booked on July 1. I will look on July 26th.", "computed"),
         ("Book the 2nd, please.", "I will look on May 2nd.", "unsupported"),
         ("I prefer the 3rd or the 4th option", "I will look on May 3rd.", "unsupported"),
+        ("Move it: on the 5th, please", "It was booked on July 1. I will look on 06/05/2024.", "unsupported"),
+        ("Move it: on the 5th, please", "I will look on 06/05/2024.", "unsupported"),
+        ("Move it: on the 6th, please", "I will look on 06/05/2024.", "computed"),  # the 6th of May, or June 5
         ("From the 20th until the 26th", "I will look on May 26th.", "computed"),
         ("I mean the 6th flight of the list", "I will look on May 6th.", "unsupported"),
         ("I mean the 6th " + "and so on " * 300, "I will look on May 6th.", "unsupported"),

@@ -100,3 +100,13 @@ def test_many_mentions_of_one_time_cost_no_more_than_one() -> None:
     bare = corpus.fork().judge(f"{answer}\n\nDepart 10:00", turn=1, tools_offered=True)
     many = corpus.fork().judge(f"{answer}\n\nDepart {'10:00 ' * 50}", turn=1, tools_offered=True)
     assert bare.counts == many.counts
+
+
+def test_a_time_without_its_half_is_read_so_that_the_journey_is_shortest() -> None:
+    legs = [{"leaves": "9:30", "lands": "11:45"}, {"leaves": "12:40", "lands": "1:20"}]
+    corpus = Corpus(Evidence())
+    corpus.result(ToolResult("a", "find", json.dumps(legs)), ref="a", tool="find", turn=1, served=None)
+    answer = "9:30 to 11:45\n12:40 to 1:20\nTotal travel time: 3 hours 50 minutes"
+    value = corpus.judge(answer, turn=1, tools_offered=True).values[-1]
+    assert value.derivation is not None
+    assert (value.status, value.derivation.inputs) == ("computed", ("09:30", "13:20"))
