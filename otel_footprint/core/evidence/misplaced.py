@@ -10,6 +10,7 @@ Rules
   (``misplaced_fields``). It is about the last row named before it in its sentence (else the only one), and agrees when a
   named row of another table carries it in such a field. Rows named side by side ("A and B each …") are left alone, and so
   are numbers that sum up or look back (average, combined, last five, per game).
+- So is a value beside words that refer to another thing, or to what is not (other, than, instead, would; 3 more).
 - ``belongs_to`` is a row that carries the number in the same field, one the answer names where there is one; empty where
   only other fields carry it. A number that no row carries at all is not reported: it was not read.
 - Where the small numbers about a row in a sentence are those of one other row (all of them, or three or more and all but
@@ -47,6 +48,15 @@ _SUMS_UP: Final = re.compile(
     r"\b(?:averag\w*|combin\w*|sum of|last|previous|past|per|over (?:his|her|its|their|the)|between|straight|in a row"
     r"|each|apiece|both)\b",
     re.IGNORECASE,
+)
+_REFERS: Final = re.compile(
+    r"\b(?:others?|another|the third|than|instead|unlike|compared|of which|rest of|next one|second (?:one|leg)|whole trip"
+    r"|(?:after|before) (?:the|an?)|if|would|could|should|needs?|needed|refund\w*|connect\w*|savings?"
+    r"|you(?:['’]ll| will)? save)\b",
+    re.IGNORECASE,
+)
+_REFERS_AFTER: Final = re.compile(
+    r"\s+(?:[\w-]+\s+)?(?:more|fewer|less|unread|instead|yesterday|today|left (?:to|in stock))\b", re.IGNORECASE
 )
 _LABEL: Final = re.compile(r"[^\W\d_][^\n:;,()]{0,40}:[*_`]{0,3}\s{0,2}[*_`$€£¥#]{0,3}\Z")
 _ANOTHER: Final = re.compile(
@@ -118,7 +128,7 @@ class Placement:
             mentioned = [row for mention in sentence.mentions for row in mention.rows]
             if asked.spelled and any(asked.spelled in row.spelled for row in mentioned):
                 continue  # it is a cell of a row that is named
-            if self._looks_back(span[0], sentence) or self._labelled(span[0], named, sentence):
+            if self._refers(span, sentence) or self._labelled(span[0], named, sentence):
                 continue
             if self._is_of_another(named.end, span[0]):
                 continue
@@ -220,7 +230,7 @@ class Placement:
         named = before[-1] if before else _only(having)
         if named is None or len(named.rows) > MAX_ROWS_NAMED or self._side_by_side(named, sentence):
             return None
-        if self._looks_back(count.start, sentence) or self._is_of_another(named.end, count.start):
+        if self._refers((count.start, count.end), sentence) or self._is_of_another(named.end, count.start):
             return None
         own = {row.table for row in named.rows}
         others = [mention for mention in having if own.isdisjoint(row.table for row in mention.rows)]
@@ -261,8 +271,12 @@ class Placement:
         before = sentence.mentions[place - 1]
         return _AND.fullmatch(self._text, before.end, named.start) is not None
 
-    def _looks_back(self, start: int, sentence: Sentence) -> bool:
-        return _SUMS_UP.search(self._text, max(sentence.start, start - _LOOK_BACK), start) is not None
+    def _refers(self, span: tuple[int, int], sentence: Sentence) -> bool:
+        """Whether words beside a value say that it sums up, looks back or is of another thing."""
+        start, end = span
+        first = max(sentence.start, start - _LOOK_BACK)
+        before = any(words.search(self._text, first, start) is not None for words in (_SUMS_UP, _REFERS))
+        return before or _REFERS_AFTER.match(self._text, end) is not None
 
     def _is_of_another(self, end: int, start: int) -> bool:
         """Whether between a name and a number another clause begins with a name that no row has."""
