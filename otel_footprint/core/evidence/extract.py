@@ -7,7 +7,8 @@ Rules
 - Else a digit is required: an identifier mixes digits with letters or ``: _ - / .`` and has four characters or more; a
   bare number has ``min_digits`` digits or more. A number with a short unit or word glued on is judged on its number.
 - Prose: ``24/7`` and other short numbers joined, ``5-star``, ``7-of-14``, list numbering, names of fields
-  (``address1``). Placeholders (``W0000000``, ``XXX-123``) are data only where something accounts for them (``is_coined``).
+  (``address1``). Placeholders (``W0000000``, ``XXX-123``, an example such as ``W1234567``) are data only where something
+  accounts for them (``is_coined``, ``is_example``).
 - Fenced code is not data unless asked for. An answer that is wholly JSON is read as JSON: its own keys are labels, of
   which only the parts that are data count.
 - At most ``MAX_TOKENS`` tokens, ``MAX_NUMERALS`` numbers and ``MAX_CHARS`` characters of an answer are looked at.
@@ -47,7 +48,15 @@ _FIELD_NAME: Final = re.compile(
     r"(?:address|line|street|phone|name|email|option|item|step|passenger|flight|leg|segment|bag|part|page|section|row|col"
     r"|column|day|week|level|tier|phase|stage|card|method|choice|question|answer|note|point|item_|order|case|q|v|h)[-_]?\d{1,2}"
 )
-_PLACEHOLDER: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:0{4,}|1234567(?:8(?:90?)?)?|123456|(?<=[a-z\-_])123456?)")
+_ZEROS: Final = re.compile(r"[a-z#]{0,8}[-_]?0{4,}")
+_COUNTING: Final = re.compile(r"[a-z#]{0,8}[-_]?(?:1234567(?:8(?:90?)?)?|123456|(?<=[a-z\-_])123456?)")
+_EXAMPLE: Final = re.compile(
+    r"(?:\be\.? ?g\.?|\bfor (?:example|instance)|\bexamples?|\blike|\bsuch as|\bformat(?:ted as)?|\bplaceholder)[\W_]{1,8}"
+    r"(?:(?:this|an?|the|order|id|number)[\W_]{1,3}){0,3}(?:\S{1,24} (?:or|and)[\W_]{1,6})?$",
+    re.IGNORECASE,
+)
+"""What stands before a value that is only called an example of one."""
+_BEFORE: Final = 60
 _CROSSED: Final = re.compile(r"(?:x{3,}|n{3,}|y{4,})(?:[-_/].*)?|.*[-_/](?:x{3,}|n{3,})(?:[-_/].*)?")
 _WORD: Final = re.compile(r"\S+")
 _TRIM: Final = "\"'`()[]{}<>*_.,;:!?“”‘’"
@@ -279,11 +288,18 @@ def is_coined(spelled: str) -> bool:
     A placeholder, a crossed-out id, words joined by underscores around a small number, or alternatives of which none is
     data (``i7/i9``).
     """
-    if _PLACEHOLDER.fullmatch(spelled) or _CROSSED.fullmatch(spelled):
+    if _ZEROS.fullmatch(spelled) or _CROSSED.fullmatch(spelled):
         return True
     if "_" in spelled and all(_label_word(part) for part in re.split(r"[_\-]+", spelled)):
         return True
     return "/" in spelled and all(len(part) <= 2 or part.isalpha() for part in spelled.split("/"))
+
+
+def is_example(candidate: Candidate, text: str) -> bool:
+    """Whether an answer only shows how such a value looks: one that counts up (``W1234567``), called an example."""
+    return _COUNTING.fullmatch(candidate.form) is not None and all(
+        _EXAMPLE.search(text, max(0, start - _BEFORE), start) is not None for start, _ in candidate.spans
+    )
 
 
 def _label_word(part: str) -> bool:

@@ -22,7 +22,7 @@ from otel_footprint.core.evidence.answer_json import as_lines
 from otel_footprint.core.evidence.asking import Asked
 from otel_footprint.core.evidence.carried import Carried
 from otel_footprint.core.evidence.derive import Deriver, Surroundings
-from otel_footprint.core.evidence.extract import Candidate, Extraction, is_coined
+from otel_footprint.core.evidence.extract import Candidate, Extraction, is_coined, is_example
 from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.misplaced_judging import RowNames, place
 from otel_footprint.core.evidence.normal import fold, form
@@ -124,7 +124,7 @@ def judge(
         for finding in findings
         if not (
             finding.status == "unsupported"
-            and (_coined(finding.candidate, ground) or (offered and offered.issuperset(finding.candidate.spans)))
+            and (_coined(finding.candidate, text, ground) or (offered and offered.issuperset(finding.candidate.spans)))
         )
     ]
     return verdict_on(
@@ -352,11 +352,11 @@ def _offered(text: str, findings: Sequence[Finding]) -> set[tuple[int, int]]:
     )
 
 
-def _coined(candidate: Candidate, ground: Ground) -> bool:
+def _coined(candidate: Candidate, text: str, ground: Ground) -> bool:
     """Whether a value that nothing accounts for is a label the model made up, and no claim about the world."""
     if candidate.declared or candidate.shape not in ("identifier", "number"):
         return False
-    if is_coined(candidate.form):
+    if is_coined(candidate.form) or is_example(candidate, text):
         return True
     numbered = _NUMBERED_LABEL.fullmatch(candidate.form)
     if numbered is None:

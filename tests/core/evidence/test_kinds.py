@@ -90,6 +90,20 @@ def test_code_is_data_on_request() -> None:
     assert statuses({}, answer, options=Evidence(code_blocks=True)) == {"ZZ-99812": "unsupported"}
 
 
+@pytest.mark.parametrize("made_up", ["ORD-12345", "INV-123456", "AB-12345", "W1234567", "123456789"])
+def test_a_value_that_counts_up_is_a_claim_unless_it_is_called_an_example(made_up: str) -> None:
+    for claim in (f"Your order is {made_up}.", f"I like it: {made_up}", f"It is {made_up}, such as you wanted."):
+        assert statuses({"id": "AB-4417"}, claim) == {made_up: "unsupported"}
+    for example in (
+        f"Give me the order id (e.g., #{made_up}).",
+        f'It should look like "{made_up}".',
+        f"For example, order {made_up}.",
+        f"An id has the format **{made_up}**.",
+        f"An id such as AB-4417 or {made_up}.",
+    ):
+        assert made_up not in statuses({"id": "AB-4417"}, example)
+
+
 def test_a_placeholder_that_stands_in_a_result_is_read() -> None:
     assert statuses({"order": "#W0000000"}, "Your order is #W0000000.") == {"W0000000": "read"}
 
