@@ -26,6 +26,7 @@ from otel_footprint.agent_spans import AgentSpans
 from otel_footprint.config import Settings
 from otel_footprint.context import current_conversation
 from otel_footprint.core.conversations import Conversations, Limits
+from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.answers import answer_texts
 from otel_footprint.core.findings.ledger import At
 from otel_footprint.genai.hook import FootprintHook, HookCall, other_hooks
@@ -60,6 +61,17 @@ class Providers:
     tracer: TracerProvider | None = None
     meter: MeterProvider | None = None
     logger: LoggerProvider | None = None
+
+    def check(self) -> None:
+        """Raise :class:`ConfigurationError` for what is no provider."""
+        for name in ("tracer", "meter", "logger"):
+            given = getattr(self, name)
+            if given is not None and (isinstance(given, type) or not callable(getattr(given, f"get_{name}", None))):
+                shown = given.__name__ if isinstance(given, type) else f"a {type(given).__name__}"
+                raise ConfigurationError(
+                    f"instrument({name}_provider=…) is {shown}, which has no get_{name}(); give the {name} provider itself, or "
+                    "leave it out for OpenTelemetry's global one"
+                )
 
     def difference(self, other: Providers) -> str | None:
         """The argument of ``instrument()`` whose provider is another object, or None."""

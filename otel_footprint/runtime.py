@@ -97,6 +97,7 @@ def instrument(
         conversation_limit=conversation_limit,
     )
     given = Providers(tracer_provider, meter_provider, logger_provider)
+    given.check()
     global _current
     with _start_lock:
         running = _current

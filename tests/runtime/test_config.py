@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import otel_footprint
+from otel_footprint import runtime
 from otel_footprint.config import PROVIDERS, Settings, misspelled, resolve, unread
 from otel_footprint.core.errors import ConfigurationError
 from otel_footprint.core.evidence.options import Evidence
@@ -190,3 +192,11 @@ def test_a_variable_that_an_argument_overrules_is_said() -> None:
     assert unread(Evidence(exempt=("1234",)), environ) == ("OTEL_FOOTPRINT_POSTURE",)
     assert unread(Evidence(posture="guard"), environ) == ()
     assert unread(None, environ) == ()
+
+
+@pytest.mark.parametrize("name", ["tracer", "meter", "logger"])
+@pytest.mark.parametrize("given", ["otlp", 3, object(), Settings])
+def test_what_is_no_provider_is_refused_by_name_before_anything_starts(name: str, given: Any) -> None:
+    with pytest.raises(ConfigurationError, match=rf"instrument\({name}_provider=…\) is .*get_{name}\(\)"):
+        otel_footprint.instrument(**{f"{name}_provider": given})
+    assert runtime.current() is None

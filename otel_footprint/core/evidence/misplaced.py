@@ -51,7 +51,7 @@ _SUMS_UP: Final = re.compile(
 )
 _REFERS: Final = re.compile(
     r"\b(?:others?|another|the third|than|instead|unlike|compared|of which|rest of|next one|second (?:one|leg)|whole trip"
-    r"|(?:after|before) (?:the|an?)|if|would|could|should|needs?|needed|refund\w*|connect\w*|savings?"
+    r"|(?:after|before) (?:the|an?)|if|would|could|should|needs?|needed|connect\w*|savings?"
     r"|you(?:['’]ll| will)? save)\b",
     re.IGNORECASE,
 )
@@ -214,8 +214,10 @@ class Placement:
             carried.update((one.count.start, one.named.rows[0]) for one in group if one.agrees)
             other = _one_other_row(group) if len(wrong) > 1 else None
             if other is not None:
-                carried.update((one.count.start, other.row) for one in wrong[1:] if one in other.fits)
-                wrong = [one for one in wrong if one in other.fits][:1]
+                # Of the one that does not fit nobody can say whose it is.
+                fitting = [one for one in wrong if one in other.fits]
+                carried.update((one.count.start, other.row) for one in fitting[1:])
+                wrong = fitting[:1]
             owner = other.row if other is not None else None
             found.extend(small for one in wrong if (small := self._small(one, owner)) is not None)
         return SmallNumbers(tuple(found), carried)
@@ -239,17 +241,10 @@ class Placement:
 
     def _small(self, one: _Judged, owner: Row | None) -> SmallNumber | None:
         count, named = one.count, one.named
-        tables = dict.fromkeys(row.table for row in named.rows)
-        owners = [
-            row
-            for table in tables
-            for name in table.fields
-            if (table, name) in one.columns
-            for row in table.index.get(name, {}).get(count.number, ())
-        ]
-        owner = owner or self._nearest(owners)
+        owner = owner or self._nearest(one.owners)
         carrier = owner
         if carrier is None:
+            tables = dict.fromkeys(row.table for row in named.rows)
             elsewhere = (index.get(count.number) for table in tables for index in table.index.values())
             carrier = next((rows[0] for rows in elsewhere if rows), None)
         if carrier is None:
@@ -301,6 +296,17 @@ class _Judged:
     columns: frozenset[Column]
     agrees: bool
 
+    @property
+    def owners(self) -> list[Row]:
+        """The rows beside the named ones that carry the number in such a field, in order."""
+        return [
+            row
+            for table in dict.fromkeys(row.table for row in self.named.rows)
+            for name in table.fields
+            if (table, name) in self.columns
+            for row in table.index.get(name, {}).get(self.count.number, ())
+        ]
+
 
 def _only(mentions: Sequence[Mention]) -> Mention | None:
     """The one thing that is named, be it by several names ("Air Purifier (item 8302289002)"); None for none or more."""
@@ -338,8 +344,7 @@ def _one_other_row(group: Sequence[_Judged]) -> _Other | None:
     fits: dict[Row, list[_Judged]] = {}
     for one in group:
         named = set(one.named.rows)
-        carrying = (row for table, name in one.columns for row in table.index.get(name, {}).get(one.count.number, ()))
-        for row in dict.fromkeys(row for row in carrying if row not in named):
+        for row in dict.fromkeys(row for row in one.owners if row not in named):
             fits.setdefault(row, []).append(one)
     best = max(fits.items(), key=lambda found: len(found[1]), default=None)
     if best is None or len(best[1]) <= max(1, sum(one.agrees for one in group)):

@@ -26,7 +26,6 @@ def misplaced(answer: str) -> list[str]:
         ("Anna Berg's order costs $89.99.", "Anna Berg's order costs less than the $89.99 one."),
         ("Anna Berg has one at $89.99.", "Anna Berg has another at $89.99."),
         ("Anna Berg's order came to $89.99.", "Anna Berg's order would come to $89.99."),
-        ("Anna Berg will pay $89.99.", "Anna Berg will receive a refund of $89.99."),
         ("Next to Anna Berg's order stands $89.99.", "Compared to Anna Berg's order there is $89.99."),
         ("Anna Berg, that is $89.99.", "Anna Berg, you save $89.99."),
         ("Anna Berg's order has 5 items.", "Anna Berg's order has 5 more items."),
