@@ -79,6 +79,24 @@ class Providers:
         return next((arg for name, arg in names.items() if getattr(self, name) is not getattr(other, name)), None)
 
 
+class _Exclusively:
+    """The block of :meth:`Runtime.exclusively`; a class, since it is entered at every call."""
+
+    __slots__ = ("_running",)
+
+    def __init__(self, running: Runtime) -> None:
+        self._running = running
+
+    def __enter__(self) -> Conversations:
+        self._running.lock.acquire()
+        self._running._busy = True
+        return self._running._store
+
+    def __exit__(self, *_: object) -> None:
+        self._running._busy = False
+        self._running.lock.release()
+
+
 class Runtime:
     """What is running: settings, the store of conversations, the emitter, the hook."""
 
@@ -232,26 +250,17 @@ class Runtime:
                 self._waiting.append(replace(hook_call, call=call))  # with what was carried, which is given out once
                 return None
             started = time.perf_counter()
-            self._busy = True
-            try:
-                call, declared = self._store.stripped(call) if findings is not None else (call, ())
-                decisions = self._store.observe(call, evidence=evidence, findings=findings, declared=declared)
+            with self.exclusively() as store:
+                call, declared = store.stripped(call) if findings is not None else (call, ())
+                decisions = store.observe(call, evidence=evidence, findings=findings, declared=declared)
                 if token is not None:
                     with boundary.guard("acting.complete"):
                         token.settle(call, decisions)
-            finally:
-                self._busy = False
             return call, decisions, time.perf_counter() - started
 
-    @contextmanager
-    def exclusively(self) -> Iterator[Conversations]:
+    def exclusively(self) -> _Exclusively:
         """The store and the planner, half written inside the block: a call that comes in meanwhile has to wait."""
-        with self.lock:
-            self._busy = True
-            try:
-                yield self._store
-            finally:
-                self._busy = False
+        return _Exclusively(self)
 
     def _count_dropped(self) -> None:
         if self._store.evicted_conversations == self._dropped:

@@ -50,10 +50,9 @@ class Asked:
         self.bare: Question | None = None
         self.parts: tuple[tuple[str, Question | None], ...] | None = None
         if candidate.shape == "identifier" and not candidate.declared:
-            # A person calls order W9502126 "9502126".
             if not candidate.form.isalnum():
                 self.parts = _parts(candidate.form, options)
-            elif (prefixed := _PREFIXED.fullmatch(candidate.form)) is not None:
+            elif (prefixed := _PREFIXED.fullmatch(candidate.form)) is not None:  # a person calls W9502126 "9502126"
                 self.bare = Question(prefixed[1], rounding=False)
 
     @property

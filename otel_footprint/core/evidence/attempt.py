@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence import families as ways
@@ -69,6 +70,11 @@ class Attempt:
         self._numbers_owned = Replay(lambda: ways.owned_columns(rows.owned, money=False))
         self._numbers_named = Replay(lambda: ways.named_columns(rows.named, money=False))
         self._numbers_of_all = Replay(lambda: ways.owned_columns(rows.rows, money=False))
+        self._spans = {
+            (named, two): Replay(partial(self._row_spans, named, two))
+            for named in (False, True)
+            for two in (False, True)
+        }
         self._row_lengths = Replay(lambda: ways.row_lengths(rows.rows))
         self._named_bills = Replay(lambda: bills(rows.lines_named))
         self._named_lines = Replay(lambda: line_totals(rows.lines_named))
@@ -181,13 +187,13 @@ class Attempt:
             return []
         if unit == "duration":
             line = self.near_rows.line(place)
-            only = 2 if place.number % _HOUR == 0 else None  # some two of many times are whole hours apart
+            only = place.number % _HOUR == 0  # some two of many times are whole hours apart
             return [
                 Family("sum", 1, lambda: ways.groups(near, place)),
                 Family("duration between dates", 1, lambda: ways.date_spans(self._dates(at))),
                 Family("duration between times", 0.25, lambda: durations(self._clocks(), place, line)),
-                Family("duration", 1, lambda: ways.clock_spans(self.near_rows.named, only=only)),
-                Family("duration", 4, lambda: ways.clock_spans(self.near_rows.rows, only=only)),
+                Family("duration", 1, lambda: iter(self._spans[True, only])),
+                Family("duration", 4, lambda: iter(self._spans[False, only])),
             ]
         if unit == "number":
             return self._number_families(place, near)
@@ -290,6 +296,9 @@ class Attempt:
                 Family("complement", 1, lambda: ((hundred - one.number, (ways.spelled(one.number),)) for one in near))
             )
         return found
+
+    def _row_spans(self, named: bool, two: bool) -> Iterator[Result]:
+        return ways.clock_spans(self.near_rows.named if named else self.near_rows.rows, two=two)
 
     def _clocks(self) -> list[Clock]:
         if self._clocks_known[0] != self._round:

@@ -353,11 +353,11 @@ def row_lengths(rows: Sequence[Row]) -> Iterator[Result]:
             yield Decimal(size), ("rows",)
 
 
-def clock_spans(rows: Sequence[Row], *, only: int | None = None) -> Iterator[Result]:
-    """The time between two clock times of one row, in seconds; over midnight too. ``only`` rows with so many times."""
+def clock_spans(rows: Sequence[Row], *, two: bool = False) -> Iterator[Result]:
+    """The time between two clock times of one row, in seconds; over midnight too. ``two``: of rows with two times only."""
     for row in rows:
         clocks = row.clocks
-        if only is not None and len(clocks) != only:
+        if two and len(clocks) != 2:
             continue
         for first, second in islice(combinations(clocks, 2), 28):
             # The order of the fields says nothing (objects come sorted too), so both ways around midnight count.

@@ -61,7 +61,8 @@ def place(
     """Give the findings their ``misplaced`` places; returns the small numbers that are values only because of theirs, with
     their places and the results that carry them.
 
-    Without ``counts`` small numbers are left alone. ``carries`` says whether a text carries the value of the finding with that index; ``row_names`` are those of the window.
+    Without ``counts`` small numbers are left alone. ``carries`` says whether a text carries the value of the finding with that
+    index; ``row_names`` are those of the window.
     """
     text = text[:MAX_ANSWER]
     if not any(finding.status in _READ for finding in findings) and not says_numbers(text):

@@ -97,12 +97,11 @@ class Row:
 
 @dataclass(slots=True)
 class Tables:
-    """The tables of one text. ``rows`` are those of all of them, also of tables that name no row, and one row for what
+    """What one text's tables hold. ``rows`` are those of all of them, also of tables that name no row, and one row for what
     stands in no table; ``names`` are the rows by the words of their names, ``longest`` how many words a name that starts
     with a word has at most.
     """
 
-    tables: list[Table]
     rows: list[Row]
     names: dict[tuple[str, ...], tuple[Row, ...]] = field(default_factory=dict)
     longest: dict[str, int] = field(default_factory=dict)

@@ -53,13 +53,12 @@ def tables_of(reading: Reading) -> Tables:
         reader.walk(value)
     if len(reading.tail) > 2:
         reader.lines(reading.tail)
-    found = Tables([], [reader.outside])
+    found = Tables([reader.outside])
     for table in reader.tables:
         if any(row.is_empty for row in table.rows):
             table.rows = [row for row in table.rows if not row.is_empty]
         found.rows += table.rows
         if _named(table):
-            found.tables.append(table)
             _index_names(table, found)
     return found
 

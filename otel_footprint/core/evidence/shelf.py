@@ -21,7 +21,7 @@ from otel_footprint.core.evidence.heap import Heap, Pile
 from otel_footprint.core.evidence.typed_index import HasYear, carries
 
 SMALL: Final = 65_536
-"""Characters up to which a heap grows, and its texts are asked for typed values each by itself."""
+"""Characters up to which texts make a pile, each of which is asked for typed values by itself."""
 _LARGE: Final = 8_000_000
 """Characters of one heap from which on another is begun."""
 
