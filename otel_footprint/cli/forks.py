@@ -5,6 +5,8 @@ Rules
 - No export is under way while a process forks. gRPC makes no preparations for a fork where another thread is inside it, and
   the child's exports then hang. A fork waits a second for that at most.
 - A child counts from nothing. It is an instance of its own, so sums that it inherited would count a second time.
+- A child sends over connections of its own. One that the parent keeps open would be written on by both: requests and
+  answers of the two get mixed up, and exports are lost.
 - A child that ends without Python's own end (``os._exit``, as the children of multiprocessing and of Celery's pool do)
   sends what it has at the place where its library says that it ends; that takes five seconds at most.
 - What the SDK does not show is looked for and may be missing: then nothing is held, and nothing breaks.
@@ -98,6 +100,9 @@ def _hold_exports(providers: tuple[Any, ...]) -> None:
         with guard("run.forks"):
             for provider in providers:
                 _count_from_nothing(provider)
+        with guard("run.forks"):
+            for exporting in _exporting(providers):
+                _connect_anew(getattr(exporting, "_exporter", None))
 
     os.register_at_fork(before=before, after_in_parent=after, after_in_child=after_in_child)
 
@@ -114,13 +119,28 @@ def _count_from_nothing(provider: Any) -> None:
         setattr(consumer, "_lock", threading.Lock())  # noqa: B010 - the SDK's own, of a type that is not to be had
 
 
+def _connect_anew(exporter: Any) -> None:
+    """Close an HTTP exporter's connections in this process; the parent's own stay open."""
+    client = getattr(exporter, "_client", None)
+    for holder in (exporter, client, getattr(client, "_transport", None)):
+        close = getattr(getattr(holder, "_session", None), "close", None)
+        if close is not None:
+            close()  # a session of requests makes new connections when it is used again
+
+
 def _export_locks(providers: tuple[Any, ...]) -> Iterator[Any]:
-    """The locks that the SDK holds while it exports: of batch processors and of periodic metric readers."""
+    """The locks that the SDK holds while it exports."""
+    for exporting in _exporting(providers):
+        lock = getattr(exporting, "_export_lock", None)
+        if lock is not None:
+            yield lock
+
+
+def _exporting(providers: tuple[Any, ...]) -> Iterator[Any]:
+    """What exports in the SDK: batch processors and periodic metric readers, each with its ``_exporter``."""
     for provider in providers:
         spans = getattr(getattr(provider, "_active_span_processor", None), "_span_processors", ())
         logs = getattr(getattr(provider, "_multi_log_record_processor", None), "_log_record_processors", ())
         readers = getattr(provider, "_metric_readers", ())
-        for exporting in (*(getattr(it, "_batch_processor", None) for it in (*spans, *logs)), *readers):
-            lock = getattr(exporting, "_export_lock", None)
-            if lock is not None:
-                yield lock
+        yield from (getattr(it, "_batch_processor", None) for it in (*spans, *logs))
+        yield from readers
