@@ -19,14 +19,12 @@ from typing import Final, NamedTuple
 
 from otel_footprint.core.evidence import typed
 from otel_footprint.core.evidence.judge import Finding, Ground
-from otel_footprint.core.evidence.shifted import calendar_days, steps_in
+from otel_footprint.core.evidence.shifted import OWN_WORDS, calendar_days, steps_in
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.stated import ACCOUNTED
 from otel_footprint.core.evidence.stated_clocks import minutes_of_day
 from otel_footprint.core.evidence.verdicts import STATUSES, Derivation, Status
 
-MAX_WORDS: Final = 2_000
-"""Characters of the longest text that is taken for a person's."""
 MAX_TEXTS: Final = 20
 """The newest texts of that kind that are looked at."""
 MAX_READ: Final = 1_000_000
@@ -54,7 +52,7 @@ def asked_for(finding: Finding, findings: Sequence[Finding], ground: Ground) -> 
     value = finding.candidate.value
     if value is None:
         return
-    texts = [said.text for said in ground.said if len(said.text) <= MAX_WORDS][-MAX_TEXTS:]
+    texts = [said.text for said in ground.said if len(said.text) <= OWN_WORDS][-MAX_TEXTS:]
     texts.reverse()
     days = calendar_days(finding)
     clocks = [part for part in (value, *value.parts) if part.kind == "time"]

@@ -21,13 +21,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from otel_footprint.core.evidence.argument_dates import MAX_WORDS, asked_for
+from otel_footprint.core.evidence.argument_dates import asked_for
 from otel_footprint.core.evidence.argument_leaves import ArgumentExtraction
 from otel_footprint.core.evidence.argument_sums import worked_out
 from otel_footprint.core.evidence.extract import Candidate, classify
 from otel_footprint.core.evidence.haystack import Grade, Question
 from otel_footprint.core.evidence.judge import Finding, Ground, account
 from otel_footprint.core.evidence.normal import fold, form
+from otel_footprint.core.evidence.shifted import OWN_WORDS
 from otel_footprint.core.evidence.sources import Source
 from otel_footprint.core.evidence.stated import ACCOUNTED
 from otel_footprint.core.evidence.support import support_of
@@ -101,7 +102,7 @@ def _spelled_by_a_person(finding: Finding, ground: Ground) -> None:
     number = Question(match[1], rounding=False) if match is not None else None
     for said in ground.said:
         if (number is not None and said.grade(number) is Grade.TOKEN) or (
-            apart is not None and len(said.text) <= MAX_WORDS and apart.search(fold(said.text))
+            apart is not None and len(said.text) <= OWN_WORDS and apart.search(fold(said.text))
         ):
             finding.status, finding.derivation = "said", None
             return

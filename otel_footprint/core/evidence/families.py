@@ -362,7 +362,7 @@ def clock_spans(rows: Sequence[Row], *, two: bool = False) -> Iterator[Result]:
         for first, second in islice(combinations(clocks, 2), 28):
             # The order of the fields says nothing (objects come sorted too), so both ways around midnight count.
             apart = abs(second - first)
-            inputs = (_clock(min(first, second)), _clock(max(first, second)))
+            inputs = (spelled_clock(min(first, second)), spelled_clock(max(first, second)))
             yield Decimal(apart * 60), inputs
             if apart < 1440 and max(first, second) < 1440:
                 yield Decimal((1440 - apart) * 60), inputs
@@ -374,7 +374,8 @@ def date_spans(days: Sequence[date]) -> Iterator[Result]:
         yield Decimal(abs((one - other).days) * 86_400), (min(one, other).isoformat(), max(one, other).isoformat())
 
 
-def _clock(minutes: int) -> str:
+def spelled_clock(minutes: int) -> str:
+    """A time of day as a derivation's input, from minutes."""
     return f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Final
@@ -59,12 +59,16 @@ class Pile:
         starts, folded = self._starts, self._folded
         found: set[int] = set()
         for needle in question.needles:
-            at = folded.find(needle)
-            while at >= 0:
-                place = bisect_right(starts, at)
-                found.add(place - 1)
-                at = folded.find(needle, starts[place])
+            found.update(_holding(needle, folded.find(needle), folded, starts))
         return found
+
+
+def _holding(needle: str, at: int, folded: str, starts: Sequence[int]) -> Iterator[int]:
+    """The places of the joined texts that hold a spelling, which first stands ``at`` (-1: in none), each once."""
+    while at >= 0:
+        place = bisect_right(starts, at)
+        yield place - 1
+        at = folded.find(needle, starts[place])
 
 
 def _starts(folded: Sequence[str]) -> list[int]:
@@ -95,16 +99,11 @@ class Heap(Bulk):
     def places(self, question: Question) -> set[int]:
         """The places of the texts that may carry the form."""
         haystack, starts = self._haystack, self._starts
-        folded = haystack.folded
         found: set[int] = set()
         for number, needle in enumerate(question.needles):
             if (number and not haystack.spells_so(needle)) or self._lacks(needle):
                 continue
-            at = haystack.find(needle)
-            while at >= 0:
-                place = bisect_right(starts, at)
-                found.add(place - 1)
-                at = folded.find(needle, starts[place])
+            found.update(_holding(needle, haystack.find(needle), haystack.folded, starts))
         return found
 
     def carrying(self, asked: typed.Typed, has_year: HasYear) -> set[int]:

@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_footprint.core.evidence import typed
-from otel_footprint.core.evidence.families import Result
+from otel_footprint.core.evidence.families import Result, spelled_clock
 from otel_footprint.core.evidence.stated import Operand, Stated
 from otel_footprint.core.evidence.verdicts import Status
 
@@ -122,8 +122,4 @@ def _legs(clocks: Sequence[Clock]) -> Result:
 
 def _between(first: Clock, last: Clock) -> Result:
     length, start, end = min(((end - start) % _DAY, start, end) for start in first.minutes for end in last.minutes)
-    return Decimal(length * 60), (_spelled(start), _spelled(end))
-
-
-def _spelled(minute: int) -> str:
-    return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
+    return Decimal(length * 60), (spelled_clock(start), spelled_clock(end))
