@@ -13,27 +13,20 @@ from otel_footprint.testing.sink import Sink
 
 
 @pytest.fixture
-def act() -> Iterator[Callable[..., Sink]]:
-    """``act(sampler=…, **settings)`` instruments this process into a new sink, until the test ends."""
+def act(observe: Callable[..., Sink]) -> Iterator[Callable[..., Sink]]:
+    """``observe``, and in the end no span is open and no fault of ours was swallowed."""
     sinks: list[Sink] = []
     before = boundary.fault_counts()
 
-    def start(*, sampler: Any = None, **settings: Any) -> Sink:
-        sink = Sink(sampler=sampler)
+    def start(**settings: Any) -> Sink:
+        sink = observe(**settings)
         sinks.append(sink)
-        otel_footprint.instrument(
-            tracer_provider=sink.tracer_provider,
-            meter_provider=sink.meter_provider,
-            logger_provider=sink.logger_provider,
-            **settings,
-        )
         return sink
 
     yield start
     otel_footprint.uninstrument()
     for sink in sinks:
         assert sink.open_spans == ()
-        sink.close()
     assert boundary.fault_counts() == before, "a fault of ours was swallowed"
 
 
